@@ -1,0 +1,13 @@
+//go:build !arenacheck
+
+package arena
+
+const (
+	checked = false
+	redZone = 0
+)
+
+type shadow struct{}
+
+func (*shadow) allocated(Addr, int) {}
+func (*shadow) freed(Addr, int)     {}

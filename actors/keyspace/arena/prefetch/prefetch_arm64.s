@@ -1,0 +1,31 @@
+#include "textflag.h"
+
+// func Lines(addrs *uint64, n int)
+TEXT ·Lines(SB), NOSPLIT, $0-16
+	MOVD addrs+0(FP), R0
+	MOVD n+8(FP), R1
+	CMP  $0, R1
+	BLE  done
+loop:
+	MOVD.P 8(R0), R2
+	PRFM (R2), PLDL1KEEP
+	SUBS $1, R1, R1
+	BNE  loop
+done:
+	RET
+
+// func Pairs(addrs *uint64, n int)
+TEXT ·Pairs(SB), NOSPLIT, $0-16
+	MOVD addrs+0(FP), R0
+	MOVD n+8(FP), R1
+	CMP  $0, R1
+	BLE  done
+loop:
+	MOVD.P 8(R0), R2
+	PRFM (R2), PLDL1KEEP
+	ADD  $64, R2, R2
+	PRFM (R2), PLDL1KEEP
+	SUBS $1, R1, R1
+	BNE  loop
+done:
+	RET

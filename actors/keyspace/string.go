@@ -1,0 +1,213 @@
+package keyspace
+
+import (
+	"encoding/binary"
+
+	"kiln/actors/keyspace/arena"
+)
+
+func putBig(to *[bigBytes]byte, block arena.Addr, length, room int) {
+	binary.LittleEndian.PutUint64(to[0:], uint64(block))
+	binary.LittleEndian.PutUint64(to[8:], uint64(length))
+	binary.LittleEndian.PutUint64(to[16:], uint64(room))
+}
+
+// SetString stores a string under a key. e is what Find gave for the key: a record of any type,
+// which is replaced, or none. The deadline may be KeepDeadline.
+// A string that is a canonical integer is stored as one.
+func (s *Space) SetString(e Entry, key []byte, h uint64, value []byte, deadline Deadline,
+	now int64,
+) Entry {
+	if n, ok := canonicalInt(value); ok {
+		var word [8]byte
+		binary.LittleEndian.PutUint64(word[:], uint64(n))
+		return s.set(e, key, h, EncInt, word[:], deadline, now)
+	}
+	switch {
+	case len(value) <= embeddedMax:
+		return s.set(e, key, h, EncEmbedded, value, deadline, now)
+	case len(value) <= inlineMax:
+		return s.set(e, key, h, EncRaw, value, deadline, now)
+	default:
+		block := s.arena.Alloc(len(value))
+		copy(arena.Bytes(block, len(value)), value)
+		var big [bigBytes]byte
+		putBig(&big, block, len(value), len(value))
+		return s.set(e, key, h, EncBig, big[:], deadline, now)
+	}
+}
+
+// SetInt stores an integer under a key, like SetString.
+func (s *Space) SetInt(e Entry, key []byte, h uint64, n int64, deadline Deadline,
+	now int64,
+) Entry {
+	if e.rec != 0 && deadline == KeepDeadline {
+		if hd := e.header(); hd&(typeMask|encMask<<encShift) == uint64(String)|uint64(EncInt)<<encShift {
+			at, _ := e.value()
+			arena.Store(at, uint64(n))
+			s.changes++
+			return e
+		}
+	}
+	var word [8]byte
+	binary.LittleEndian.PutUint64(word[:], uint64(n))
+	return s.set(e, key, h, EncInt, word[:], deadline, now)
+}
+
+// set stores a value area under a key, in the place of the old record where it fits.
+func (s *Space) set(e Entry, key []byte, h uint64, enc Encoding, value []byte,
+	deadline Deadline, now int64,
+) Entry {
+	header := uint64(String) | uint64(enc)<<encShift
+	if e.rec == 0 {
+		if deadline == KeepDeadline {
+			deadline = 0
+		}
+		return s.insert(key, h, header|s.clock(now), value, deadline)
+	}
+	old := e.header()
+	header |= old & (clockMask << clockShift)
+	if deadline == KeepDeadline {
+		deadline = e.Deadline()
+	}
+	s.changes++
+	oldKey, oldValue, start := lengths(e.rec, old)
+	if encoding(old) == EncBig {
+		at := e.rec + arena.Addr(start+oldKey)
+		s.arena.Free(arena.Addr(arena.Load(at)), int(arena.Load(at+16)))
+	}
+	timed := old&flagTimed != 0
+	n := recordBytes(len(key), len(value), deadline != 0)
+	if timed == (deadline != 0) && (old&flagLong != 0) == (len(key) > shortKeyMax) &&
+		arena.SizeOf(n) == arena.SizeOf(start+oldKey+oldValue) && arenaUnchecked {
+		return s.overwrite(e, old, header, value, deadline)
+	}
+	s.untime(e)
+	rec := s.arena.Alloc(n)
+	at := writeRecord(rec, header, key, len(value), deadline)
+	copy(arena.Bytes(at, len(value)), value)
+	s.replace(e, rec)
+	e.rec = rec
+	if deadline != 0 {
+		s.expiry.push(deadline, rec)
+		s.published()
+	}
+	return e
+}
+
+// overwrite writes a value over one of the same size class. REQUIRES: same key, and both or
+// neither timed; value areas are never longer than inlineMax, so only a key makes a record long.
+func (s *Space) overwrite(e Entry, old, header uint64, value []byte, deadline Deadline) Entry {
+	at := e.rec + headerBytes
+	var key int
+	if old&flagLong != 0 {
+		key = int(arena.Load32(at))
+		arena.Store32(at+4, uint32(len(value)))
+		header |= flagLong
+		at += longBytes
+	} else {
+		key = int(old >> keyShift & shortKeyMax)
+		header |= uint64(key)<<keyShift | uint64(len(value))<<valueShift
+	}
+	if deadline != 0 {
+		header |= flagTimed
+	}
+	arena.Store(e.rec, header)
+	if deadline != 0 {
+		if Deadline(arena.Load(at)) != deadline {
+			arena.Store(at, uint64(deadline))
+			s.expiry.change(int(arena.Load(at+8)), deadline, e.rec)
+			s.published()
+		}
+		at += timedBytes
+	}
+	copy(arena.Bytes(at+arena.Addr(key), len(value)), value)
+	return e
+}
+
+// Grow makes a string n bytes long, new bytes zero, and gives the entry and the bytes, to be
+// written before anything else is done with the space. A string grown is raw from then on, as in
+// Redis, and has spare room, so that a million appended bytes are copied a few times only.
+// REQUIRES: e is a string, n at least its length.
+func (s *Space) Grow(e Entry, n int, now int64) (Entry, []byte) {
+	h := e.header()
+	key, length, start := lengths(e.rec, h)
+	if encoding(h) == EncBig {
+		at := e.rec + arena.Addr(start+key)
+		block, room := arena.Addr(arena.Load(at)), int(arena.Load(at+16))
+		length = int(arena.Load(at + 8))
+		if n > room {
+			wider := roomFor(n)
+			block = s.arena.Resize(block, room, wider, length)
+			arena.Store(at, uint64(block))
+			arena.Store(at+16, uint64(wider))
+		}
+		arena.Store(at+8, uint64(n))
+		s.changes++
+		b := arena.Bytes(block, n)
+		clear(b[length:])
+		return e, b
+	}
+	var scratch Scratch
+	old := e.Bytes(&scratch)
+	length = len(old)
+	if n > inlineMax {
+		wider := roomFor(n)
+		block := s.arena.Alloc(wider)
+		b := arena.Bytes(block, n)
+		copy(b, old)
+		clear(b[length:])
+		var big [bigBytes]byte
+		putBig(&big, block, n, wider)
+		return s.set(e, e.ownKey(), 0, EncBig, big[:], KeepDeadline, now), b
+	}
+	var room [inlineMax]byte
+	copy(room[:], old)
+	e = s.set(e, e.ownKey(), 0, EncRaw, room[:n], KeepDeadline, now)
+	at, _ := e.value()
+	return e, arena.Bytes(at, n)
+}
+
+// ownKey is the record's own key as an argument for set, which copies it before the record goes.
+func (e Entry) ownKey() []byte { return e.Key() }
+
+// roomFor is the room given to a string that grows to n bytes: twice that, and from 1 MB on
+// 1 MB more, as Redis's strings do.
+func roomFor(n int) int {
+	const step = 1 << 20
+	if n < step {
+		return 2 * n
+	}
+	return n + step
+}
+
+func canonicalInt(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > 20 {
+		return 0, false
+	}
+	i, neg := 0, b[0] == '-'
+	if neg {
+		i = 1
+		if len(b) == 1 {
+			return 0, false
+		}
+	}
+	if b[i] == '0' {
+		return 0, len(b) == 1
+	}
+	var n uint64
+	if len(b)-i > 19 {
+		return 0, false
+	}
+	for ; i < len(b); i++ {
+		d := b[i] - '0'
+		if d > 9 {
+			return 0, false
+		}
+		n = n*10 + uint64(d)
+	}
+	if neg {
+		return -int64(n), n <= 1<<63
+	}
+	return int64(n), n < 1<<63
+}
