@@ -45,7 +45,7 @@ import (
 //
 //	~unordered     elements (of a map: entries) in any order
 //	~pairs         elements two by two in any order (a map, written as an array)
-//	~any           any value of the same type
+//	~any           any value of the same type; recording leaves its contents out
 //	~near N        a number at most N away
 //	~match REGEX   the text matches as a whole
 //	~find REGEX    a part of the text matches; ^ and $ are ends of lines
