@@ -1,0 +1,107 @@
+package commands
+
+import "sync/atomic"
+
+// Session is what the server knows of one client. Its loop alone writes it; what other clients
+// may see of it is in atomics, or in the description it publishes.
+type Session struct {
+	ID            int64
+	DB            int
+	Resp3         bool
+	Authenticated bool
+	User          string
+	Name          string
+	LibName       string
+	LibVer        string
+	Addr          string
+	LocalAddr     string
+	FD            int
+	Created       int64 // Unix nanoseconds
+	NoTouch       bool
+	NoEvict       bool
+	Closing       bool // close the connection once the replies so far are written
+	Unix          bool // came over the unix socket
+
+	LastActive atomic.Int64          // Unix nanoseconds
+	LastSpec   atomic.Pointer[Spec]  // the last command
+	Shown      atomic.Pointer[Shown] // what CLIENT LIST prints
+	Commands   atomic.Int64
+	BytesIn    atomic.Int64
+	BytesOut   atomic.Int64
+	Pending    atomic.Int64 // bytes of replies not written yet
+	Query      atomic.Int64 // bytes of an incomplete command
+	Kill       atomic.Bool  // to be closed by its loop
+}
+
+// Shown is the part of a session that changes rarely, as others see it. It is never changed
+// once published.
+type Shown struct {
+	DB                              int
+	Resp3                           bool
+	User, Name, LibName, LibVer     string
+	NoTouch, NoEvict, Authenticated bool
+}
+
+// Show publishes the session's state.
+func (s *Session) Show() {
+	s.Shown.Store(&Shown{
+		DB: s.DB, Resp3: s.Resp3, User: s.User, Name: s.Name, LibName: s.LibName,
+		LibVer: s.LibVer, NoTouch: s.NoTouch, NoEvict: s.NoEvict,
+		Authenticated: s.Authenticated,
+	})
+}
+
+// Clients is the server's view of its clients; package wire has it. Any goroutine may call it.
+type Clients interface {
+	// Each calls f for every client, oldest first, until it returns false.
+	Each(f func(*Session) bool)
+	// Close ends a client's connection: at once, or, if it is the caller's own, after its reply.
+	Close(s *Session)
+	// Count is the number of clients.
+	Count() int
+	// Blocked is the number of clients that wait for a key.
+	Blocked() int
+}
+
+// Server is what all calls share.
+type Server struct {
+	Seed    uint64 // of key hashes
+	Config  *Config
+	Clients Clients
+	Process Process
+	Started int64  // Unix nanoseconds
+	RunID   string // 40 hex digits
+	Stats   Stats
+	// OnBug is told of faults of ours, which cost a request its reply.
+	OnBug func(command, what string)
+}
+
+// Stats are the server's counters. Loops add to them once per batch.
+type Stats struct {
+	Commands, Connections, Rejected, BytesIn, BytesOut, Panics, Errors atomic.Int64
+	SweptKeys, RoamersInterleaved                                      atomic.Int64
+}
+
+// Process is what the operating system knows of the server; package main has it.
+type Process interface {
+	// Resident is the resident memory in bytes.
+	Resident() int64
+	// CPU is the time used so far in seconds, in the kernel and outside.
+	CPU() (system, user float64)
+	// PID is the process's number.
+	PID() int
+	// Arena gives the bytes of data handed out, lent to partitions and mapped.
+	Arena() (used, lent, mapped int64)
+	// Sleep holds the calling goroutine up for a time in nanoseconds.
+	Sleep(ns int64)
+	// Shutdown begins the end of the server; it returns an error text where it refuses.
+	Shutdown(o ShutdownOptions) error
+	// Executable and ConfigFile are paths, empty if unknown.
+	Executable() string
+	ConfigFile() string
+}
+
+// ShutdownOptions are SHUTDOWN's.
+type ShutdownOptions struct {
+	NoSave, Save, Now, Force, Abort bool
+}

@@ -1,0 +1,203 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+)
+
+// table is all rows, sorted by name; slots finds one by its name.
+var table, slots = build(
+	stringCommands,
+	genericCommands,
+	connectionCommands,
+	serverCommands,
+)
+
+const (
+	slotCount = 1 << 11
+	nameMax   = 32
+)
+
+// build concatenates the families, completes the rows and makes the index: open addressing, the
+// hash in nameHash. A name declared twice is a fault of ours and stops the start.
+func build(families ...[]Spec) ([]*Spec, *[slotCount]*Spec) {
+	var all []*Spec
+	for _, family := range families {
+		for i := range family {
+			all = append(all, complete(&family[i], nil))
+		}
+	}
+	slices.SortFunc(all, func(a, b *Spec) int { return strings.Compare(a.Name, b.Name) })
+	index := new([slotCount]*Spec)
+	for i, spec := range all {
+		spec.index = i
+		if i > 0 && all[i-1].Name == spec.Name {
+			panic("commands: " + spec.Name + " is declared twice")
+		}
+		at := nameHash([]byte(spec.Name))
+		for index[at] != nil {
+			at = (at + 1) % slotCount
+		}
+		index[at] = spec
+	}
+	return all, index
+}
+
+func complete(s, parent *Spec) *Spec {
+	s.parent, s.full = parent, s.Name
+	if parent != nil {
+		s.full = parent.Name + "|" + s.Name
+	}
+	if len(s.Keys) == 1 && s.Keys[0].simple() {
+		k := s.Keys[0]
+		s.first, s.gap, s.last = k.At, k.Step, k.Last
+		if k.Last >= 0 {
+			s.last = k.At + k.Last
+		}
+	}
+	s.categories = s.Categories | implied(s)
+	for i := range s.Subs {
+		complete(&s.Subs[i], s)
+	}
+	return s
+}
+
+func (k *KeySpec) simple() bool {
+	return k.Keyword == "" && !k.Counted && k.Limit == 0 && k.Flags&KeyNotKey == 0 && k.Step > 0
+}
+
+// nameHash folds case: letters differ in one bit only.
+func nameHash(name []byte) uint32 {
+	h := uint32(len(name))
+	for _, c := range name {
+		h = h*31 + uint32(c|0x20)
+	}
+	return (h ^ h>>11) % slotCount
+}
+
+// Lookup finds a command's row by its name, in any case; nil if there is none.
+func Lookup(name []byte) *Spec {
+	if len(name) > nameMax {
+		return nil
+	}
+	for at := nameHash(name); ; at = (at + 1) % slotCount {
+		spec := slots[at]
+		if spec == nil || sameName(name, spec.Name) {
+			return spec
+		}
+	}
+}
+
+func sameName(word []byte, lower string) bool {
+	if len(word) != len(lower) {
+		return false
+	}
+	for i, c := range word {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Spec) sub(name []byte) *Spec {
+	for i := range s.Subs {
+		if sameName(name, s.Subs[i].Name) {
+			return &s.Subs[i]
+		}
+	}
+	return nil
+}
+
+// FullName is the command's name; of a subcommand with its container's: "client|list".
+func (s *Spec) FullName() string { return s.full }
+
+// FindKeys appends the keys of a command line to dst. It fails where the arguments do not fit
+// the key specs; the handler then says what is wrong.
+func (s *Spec) FindKeys(argv, dst [][]byte) (keys [][]byte, ok bool) {
+	if s.gap > 0 {
+		last := s.last
+		if last < 0 {
+			last += len(argv)
+		}
+		if last >= len(argv) {
+			return dst, false
+		}
+		for i := s.first; i <= last; i += s.gap {
+			dst = append(dst, argv[i])
+		}
+		return dst, true
+	}
+	for i := range s.Keys {
+		if dst, ok = s.Keys[i].find(argv, dst); !ok {
+			return dst, false
+		}
+	}
+	return dst, true
+}
+
+func (k *KeySpec) find(argv, dst [][]byte) ([][]byte, bool) {
+	places, ok := k.places(argv)
+	for _, p := range places {
+		dst = append(dst, argv[p])
+	}
+	return dst, ok
+}
+
+// places gives the indices of the keys that a spec finds in a command line.
+func (k *KeySpec) places(argv [][]byte) (places []int, ok bool) {
+	at := k.At
+	if k.Keyword != "" {
+		at = 0
+		for i := k.From; i < len(argv); i++ {
+			if equalFold(argv[i], k.Keyword) {
+				at = i + 1
+				break
+			}
+		}
+		if at == 0 {
+			return nil, true
+		}
+	}
+	if at >= len(argv) {
+		return nil, false
+	}
+	first, last, step := at, at+k.Last, max(k.Step, 1)
+	if k.Counted {
+		if at+k.NumAt >= len(argv) {
+			return nil, false
+		}
+		n, ok := parseCount(argv[at+k.NumAt])
+		first = at + k.FirstAt
+		if !ok || n < 0 || n > (len(argv)-first+step-1)/step {
+			return nil, false
+		}
+		last = first + (n-1)*step
+	} else if k.Last < 0 {
+		last = len(argv) + k.Last
+		if k.Limit > 1 {
+			last = at + (len(argv)-at)/k.Limit - 1
+		}
+	}
+	for i := first; i <= last; i += step {
+		if i >= len(argv) {
+			return nil, false
+		}
+		places = append(places, i)
+	}
+	return places, true
+}
+
+func parseCount(w []byte) (int, bool) {
+	n := 0
+	for _, c := range w {
+		if c < '0' || c > '9' || n > 1<<30 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(w) > 0
+}
