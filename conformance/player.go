@@ -235,12 +235,8 @@ func (r *replay) expect(i int, s *Step, c *client, args []string) error {
 		if !r.Record {
 			r.fail(s, "(nothing recorded)", got)
 		}
-		for _, x := range s.relax {
-			if x.word == "save" {
-				r.saved[x.arg] = got.Text
-			}
-		}
 		got.keepRelaxations(&Reply{relax: s.relax})
+		r.save(got)
 		r.changed[i] = got
 		return nil
 	}
@@ -261,11 +257,21 @@ func (r *replay) expect(i int, s *Step, c *client, args []string) error {
 		return nil
 	case r.Record:
 		got.keepRelaxations(s.want)
+		r.save(got)
 		r.changed[i] = got
 	default:
 		r.fail(s, s.want.String(), got)
 	}
 	return nil
+}
+
+// save keeps a recorded reply for $(NAME), as matching does for an expected one.
+func (r *replay) save(v Reply) {
+	for _, x := range v.relax {
+		if x.word == "save" {
+			r.saved[x.arg] = v.Text
+		}
+	}
 }
 
 func (r *replay) fail(s *Step, want string, got Reply) {
