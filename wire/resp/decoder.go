@@ -53,7 +53,8 @@ type Decoder struct {
 // An error is an [Error] to be written after the replies to the commands before it; then the
 // connection must be closed. Calling again without Reset gives the same error.
 func (d *Decoder) Next(buf []byte, argv [][]byte, lim *Limits) (args [][]byte, n int, err error) {
-	if d.pos|d.scan == 0 && !lim.Unauthenticated && lim.BulkMax > 999 && lim.ArgsMax > 999 {
+	if d.pos|d.scan == 0 && !lim.Unauthenticated &&
+		lim.BulkMax >= wholeBulkMax && lim.ArgsMax >= wholeArgsMax {
 		if args, n = decodeWhole(buf, argv); n != 0 {
 			return args, n, nil
 		}
@@ -69,12 +70,18 @@ func (d *Decoder) Need() int { return d.need }
 // Reset forgets the command in progress.
 func (d *Decoder) Reset() { *d = Decoder{} }
 
-// decodeWhole is the fast path: a multibulk command that is all there, with at most 999
-// arguments of at most 999 bytes, written the way every client writes them. Whatever else it
-// meets, it returns n == 0, and next decides. It is one function because calls, not digits, are
-// what costs at 10 ns per command.
+// What decodeWhole takes on. The second is less than proto-max-bulk-len can be set to.
+const (
+	wholeArgsMax = 9999
+	wholeBulkMax = 999999
+)
+
+// decodeWhole is the fast path: a multibulk command that is all there, of a usual size, written
+// the way every client writes it. Whatever else it meets, it returns n == 0, and next decides. It
+// is one function because calls, not digits, are what costs at 20 ns per command. Four bytes are
+// loaded at once because most lengths have one digit.
 func decodeWhole(buf []byte, argv [][]byte) (args [][]byte, n int) {
-	if len(buf) < 6 {
+	if len(buf) < bulkMin {
 		return argv, 0
 	}
 	x := binary.LittleEndian.Uint32(buf)
@@ -84,23 +91,16 @@ func decodeWhole(buf []byte, argv [][]byte) (args [][]byte, n int) {
 	}
 	p := 4
 	if x>>16 != crlf {
-		d := int(byte(x>>16) - '0')
-		if d > 9 {
-			return argv, 0
-		}
-		count = count*10 + d
-		if byte(x>>24) != '\r' {
-			d = int(byte(x>>24) - '0')
-			if d > 9 || buf[4] != '\r' {
+		for p = 2; buf[p] != '\r'; p++ {
+			d := int(buf[p] - '0')
+			if count = count*10 + d; d > 9 || count > wholeArgsMax || p+2 == len(buf) {
 				return argv, 0
 			}
-			count = count*10 + d
-			p++
 		}
-		if buf[p] != '\n' {
+		if buf[p+1] != '\n' {
 			return argv, 0
 		}
-		p++
+		p += 2
 	}
 	if cap(argv)-len(argv) < count {
 		if len(buf)-p < count*bulkMin { // Do not make room for what cannot be here.
@@ -118,25 +118,21 @@ func decodeWhole(buf []byte, argv [][]byte) (args [][]byte, n int) {
 		if byte(x) != '$' || size > 9 {
 			return argv, 0
 		}
-		p += 4
-		if x>>16 != crlf {
-			d := int(byte(x>>16) - '0')
-			if d > 9 || size == 0 {
-				return argv, 0
-			}
-			size = size*10 + d
-			if byte(x>>24) != '\r' {
-				d = int(byte(x>>24) - '0')
-				if d > 9 || buf[p] != '\r' {
+		if x>>16 == crlf {
+			p += 4
+		} else if size == 0 {
+			return argv, 0
+		} else {
+			for p += 2; buf[p] != '\r'; p++ {
+				d := int(buf[p] - '0')
+				if size = size*10 + d; d > 9 || size > wholeBulkMax || p+2 == len(buf) {
 					return argv, 0
 				}
-				size = size*10 + d
-				p++
 			}
-			if buf[p] != '\n' {
+			if buf[p+1] != '\n' {
 				return argv, 0
 			}
-			p++
+			p += 2
 		}
 		end := p + size
 		if end+2 > len(buf) {

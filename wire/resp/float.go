@@ -5,24 +5,61 @@ import (
 	"strconv"
 )
 
-// doubleMax is the longest text of AppendDouble.
+// doubleMax is the longest text of AppendDouble: "-2.2250738585072014e-308" and room to spare.
 const doubleMax = 32
 
-// AppendDouble appends v as Redis replies with scores and RESP3 doubles.
+// AppendDouble appends v as Redis replies with scores and RESP3 doubles: whole numbers up to
+// 2^62 as integers, the rest in digits that read back as v.
 func AppendDouble(dst []byte, v float64) []byte {
 	switch {
-	case math.IsNaN(v):
+	case v != v:
 		return append(dst, "nan"...)
-	case math.IsInf(v, 1):
-		return append(dst, "inf"...)
-	case math.IsInf(v, -1):
-		return append(dst, "-inf"...)
-	case v == 0 && math.Signbit(v):
-		return append(dst, "-0"...)
-	case math.Abs(v) <= 1<<62 && v == math.Trunc(v):
+	case v >= -(1<<62) && v <= 1<<62 && v == math.Trunc(v):
+		if v == 0 && math.Signbit(v) {
+			return append(dst, "-0"...)
+		}
 		return AppendInt(dst, int64(v))
+	case v > math.MaxFloat64:
+		return append(dst, "inf"...)
+	case v < -math.MaxFloat64:
+		return append(dst, "-inf"...)
 	}
-	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+	if v < 0 {
+		dst = append(dst, '-')
+		v = -v
+	}
+	var digits [digitsMax]byte
+	n, exp := shortDigits(v, &digits)
+	return appendDigits(dst, digits[:n], exp)
+}
+
+// appendDigits appends digits × 10^exp. Where the exponent comes in is fpconv's choice, and not
+// C's %g: 123456789012345690000000, but 1e+20.
+func appendDigits(dst, digits []byte, exp int) []byte {
+	n := len(digits)
+	size := n + exp // digits before the point
+	switch {
+	case exp >= 0 && exp < 8:
+		dst = append(dst, digits...)
+		return append(dst, "0000000"[:exp]...)
+	case exp < 0 && size > 0 && (exp > -7 || size < 5):
+		dst = append(dst, digits[:size]...)
+		dst = append(dst, '.')
+		return append(dst, digits[size:]...)
+	case exp < 0 && size <= 0 && (exp > -7 || size > -3):
+		dst = append(dst, "0."...)
+		dst = append(dst, "000000"[:-size]...)
+		return append(dst, digits...)
+	}
+	dst = append(dst, digits[0])
+	if n > 1 {
+		dst = append(dst, '.')
+		dst = append(dst, digits[1:]...)
+	}
+	if size--; size < 0 {
+		return strconv.AppendInt(append(dst, "e-"...), int64(-size), 10)
+	}
+	return strconv.AppendInt(append(dst, "e+"...), int64(size), 10)
 }
 
 // ParseDouble reads what Redis, by way of strtod, takes as a score: decimal or hexadecimal, with
@@ -49,6 +86,14 @@ func ParseDouble(b []byte) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
+	if !n.hex && n.mant < 1<<53 && n.count <= decimalMax && n.exp <= 0 && n.exp >= -exactPow10 {
+		// Both are exact, so the quotient is the nearest double, as strtod's is.
+		v := float64(n.mant) / pow10[-n.exp]
+		if b[0] == '-' {
+			v = -v
+		}
+		return v, true
+	}
 	var v float64
 	var err error
 	if n.hex && !hasExponent(digits) {
@@ -66,4 +111,12 @@ func hasExponent(hexadecimal []byte) bool {
 		}
 	}
 	return false
+}
+
+// exactPow10 is the last power of ten that a double holds exactly.
+const exactPow10 = 22
+
+var pow10 = [exactPow10 + 1]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }

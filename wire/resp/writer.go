@@ -2,6 +2,7 @@ package resp
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -64,10 +65,13 @@ func (w *Writer) Simple(s string) {
 	w.buf = appendLine(w.buf, '+', s)
 }
 
-// Error writes an error reply. CR and LF at its ends are dropped, elsewhere they become spaces.
+// Error writes an error reply. CR and LF at its end are dropped, elsewhere they become spaces.
 func (w *Writer) Error(e Error) {
 	w.owed--
-	w.buf = appendLine(w.buf, '-', strings.Trim(string(e), "\r\n"))
+	for len(e) > 0 && (e[len(e)-1] == '\r' || e[len(e)-1] == '\n') {
+		e = e[:len(e)-1]
+	}
+	w.buf = appendLine(w.buf, '-', string(e))
 }
 
 // Int writes an integer.
@@ -219,12 +223,20 @@ func (w *Writer) kind(resp3 byte) byte {
 const headerMax = 1 + 20 + 2
 
 // appendHeader appends a type byte and a number: the whole of an integer, the first line of a
-// bulk string or an aggregate. Most numbers have one digit.
+// bulk string or an aggregate. Few numbers have more than four digits.
 func appendHeader(b []byte, kind byte, n int64) []byte {
-	if uint64(n) < 10 {
-		return append(b, kind, byte('0'+n), '\r', '\n')
+	switch u := uint64(n); {
+	case u < 10:
+		return append(b, kind, byte('0'+u), '\r', '\n')
+	case u < 100:
+		return append(b, kind, byte('0'+u/10), byte('0'+u%10), '\r', '\n')
+	case u < 1000:
+		return append(b, kind, byte('0'+u/100), byte('0'+u/10%10), byte('0'+u%10), '\r', '\n')
+	case u < 10000:
+		return append(b, kind, byte('0'+u/1000), byte('0'+u/100%10), byte('0'+u/10%10),
+			byte('0'+u%10), '\r', '\n')
 	}
-	return append(AppendInt(append(b, kind), n), "\r\n"...)
+	return append(strconv.AppendInt(append(b, kind), n, 10), "\r\n"...)
 }
 
 // appendBulk makes room once and then knows every index: with three appends it takes twice as
