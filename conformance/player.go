@@ -108,7 +108,7 @@ func (p *Player) Play(ctx context.Context, t *Transcript) (Outcome, error) {
 			break
 		}
 	}
-	if len(r.changed) > 0 {
+	if p.Record && len(r.changed) > 0 {
 		r.out.Recorded = t.rewrite(r.changed)
 	}
 	return r.out, nil
@@ -235,10 +235,7 @@ func (r *replay) expect(i int, s *Step, c *client, args []string) error {
 		if !r.Record {
 			r.fail(s, "(nothing recorded)", got)
 		}
-		got.keepRelaxations(&Reply{relax: s.relax})
-		r.save(got)
-		r.changed[i] = got
-		return nil
+		return r.recorded(i, got, &Reply{relax: s.relax})
 	}
 	ok, err := s.want.matches(got, r.variable, r.saved)
 	for start := time.Now(); err == nil && !ok && s.Verb == Call && s.want.relaxed("soon"); {
@@ -256,22 +253,34 @@ func (r *replay) expect(i int, s *Step, c *client, args []string) error {
 	case ok:
 		return nil
 	case r.Record:
-		got.keepRelaxations(s.want)
-		r.save(got)
-		r.changed[i] = got
+		return r.recorded(i, got, s.want)
 	default:
 		r.fail(s, s.want.String(), got)
 	}
 	return nil
 }
 
-// save keeps a recorded reply for $(NAME), as matching does for an expected one.
-func (r *replay) save(v Reply) {
-	for _, x := range v.relax {
-		if x.word == "save" {
-			r.saved[x.arg] = v.Text
-		}
+// recorded keeps a reply for the transcript, with the relaxations that were there. They have to
+// fit, or the next replay would fail.
+func (r *replay) recorded(i int, got Reply, old *Reply) error {
+	text := got.String()
+	fits := got
+	fits.Elems = copyElems(got.Elems)
+	fits.keepRelaxations(old)
+	r.changed[i] = fits
+	ok, err := fits.matches(got, r.variable, r.saved)
+	if err == nil && !ok {
+		err = fmt.Errorf("the relaxations do not fit the reply\n%s", clip(text))
 	}
+	return err
+}
+
+func copyElems(elems []Reply) []Reply {
+	elems = append([]Reply(nil), elems...)
+	for i := range elems {
+		elems[i].Elems = copyElems(elems[i].Elems)
+	}
+	return elems
 }
 
 func (r *replay) fail(s *Step, want string, got Reply) {

@@ -25,7 +25,7 @@ func parseRelaxation(line string) (relaxation, error) {
 	word, arg, _ := strings.Cut(line[1:], " ")
 	r := relaxation{word, arg}
 	switch word {
-	case "unordered", "pairs", "any", "soon":
+	case "unordered", "pairs", "contains", "any", "soon":
 		if arg != "" {
 			return r, fmt.Errorf("~%s takes no argument", word)
 		}
@@ -97,14 +97,15 @@ func (v *Reply) matchesValue(got Reply, vars variables, save map[string]string) 
 	if v.relaxed("match") || v.relaxed("find") {
 		return v.matchesText(got, vars)
 	}
-	if v.Null != got.Null || len(v.Elems) != len(got.Elems) {
+	more := v.relaxed("contains")
+	if v.Null != got.Null || len(v.Elems) != len(got.Elems) && !more {
 		return false, nil
 	}
 	if _, aggr := aggregate(v.Kind); aggr {
 		switch {
-		case v.relaxed("pairs") || v.relaxed("unordered") && v.Kind == '%':
+		case v.relaxed("pairs") || (v.relaxed("unordered") || more) && v.Kind == '%':
 			return matchesAnyOrder(v.Elems, got.Elems, 2, vars, save)
-		case v.relaxed("unordered"):
+		case v.relaxed("unordered") || more:
 			return matchesAnyOrder(v.Elems, got.Elems, 1, vars, save)
 		}
 		for i := range v.Elems {
@@ -176,10 +177,9 @@ func near(want, got, tolerance string) bool {
 }
 
 // matchesAnyOrder pairs groups of `per` wanted elements with groups of got ones, each used
-// once. Augmenting paths, because a relaxed element may fit several.
+// at most once; the caller compares the numbers. Augmenting paths, because a relaxed element may fit several.
 func matchesAnyOrder(want, got []Reply, per int, vars variables, save map[string]string) (bool, error) {
-	n := len(want) / per
-	if n*per != len(want) {
+	if len(want)%per != 0 || len(got)%per != 0 {
 		return false, nil
 	}
 	var failed error
@@ -195,14 +195,14 @@ func matchesAnyOrder(want, got []Reply, per int, vars variables, save map[string
 		}
 		return true
 	}
-	owner := make([]int, n) // of each got group; -1 is free
+	owner := make([]int, len(got)/per) // of each got group; -1 is free
 	for i := range owner {
 		owner[i] = -1
 	}
 	var seen []bool
 	var place func(w int) bool
 	place = func(w int) bool {
-		for g := range n {
+		for g := range owner {
 			if seen[g] || !fits(w, g) {
 				continue
 			}
@@ -214,8 +214,8 @@ func matchesAnyOrder(want, got []Reply, per int, vars variables, save map[string
 		}
 		return false
 	}
-	for w := range n {
-		seen = make([]bool, n)
+	for w := range len(want) / per {
+		seen = make([]bool, len(owner))
 		if !place(w) {
 			return false, failed
 		}

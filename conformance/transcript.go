@@ -45,6 +45,7 @@ import (
 //
 //	~unordered     elements (of a map: entries) in any order
 //	~pairs         elements two by two in any order (a map, written as an array)
+//	~contains      the elements (entries; with ~pairs, pairs) drawn, and any others, in any order
 //	~any           any value of the same type; recording leaves its contents out
 //	~near N        a number at most N away
 //	~match REGEX   the text matches as a whole
