@@ -101,7 +101,10 @@ func ParseDouble(b []byte) (float64, bool) {
 	} else {
 		v, err = strconv.ParseFloat(string(b), 64)
 	}
-	return v, err == nil && (v != 0 || n.zero())
+	if err != nil || v == 0 && !n.zero() {
+		return 0, false
+	}
+	return v, true
 }
 
 func hasExponent(hexadecimal []byte) bool {

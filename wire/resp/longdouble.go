@@ -58,8 +58,11 @@ func ParseLongDouble(b []byte) (LongDouble, bool) {
 		return LongDouble{}, false
 	}
 	v := n.longDouble()
+	if v.kind != longFinite || v.mant == 0 && !n.zero() {
+		return LongDouble{}, false
+	}
 	v.neg = neg
-	return v, v.kind == longFinite && (v.mant != 0 || n.zero())
+	return v, true
 }
 
 // LongDoubleOf widens v, which is exact.
