@@ -15,7 +15,7 @@ func cli(t *testing.T) func(want string, args ...string) {
 	return func(want string, args ...string) {
 		t.Helper()
 		got := must(t, nil, bin, append([]string{"-h", host, "-p", port}, args...)...)
-		if strings.TrimRight(got, "\n") != want {
+		if strings.TrimSuffix(got, "\n") != want {
 			t.Errorf("redis-cli %q: want %q, got %q", args, want, got)
 		}
 	}
@@ -33,7 +33,7 @@ func TestRedisCliOneCommandEach(t *testing.T) {
 	is("2", "-r", "1", "INCR", "counter")
 	is("OK", "MSET", "a", "1", "b", "2")
 	is("1\n2\n", "MGET", "a", "b", "c")
-	is(`"1","2",`, "--csv", "MGET", "a", "b", "c")
+	is(`"1","2",NULL`, "--csv", "MGET", "a", "b", "c")
 	is("(integer) 4", "--no-raw", "DBSIZE")
 	is("1) \"1\"\n2) (nil)", "--no-raw", "MGET", "a", "c")
 	is("OK", "-n", "3", "SET", "elsewhere", "1")

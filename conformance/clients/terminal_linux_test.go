@@ -95,6 +95,17 @@ func (c *terminal) awaits(text string) {
 	}
 }
 
+// asks types a line and awaits its answers, the last of which is the next prompt: what is typed
+// before the prompt is not yet edited by the program.
+func (c *terminal) asks(line string, answers ...string) {
+	c.t.Helper()
+	c.types(line + "\r")
+	c.awaits("\n")
+	for _, a := range answers {
+		c.awaits(a)
+	}
+}
+
 // ends reads until the program has closed its terminal.
 func (c *terminal) ends() {
 	c.t.Helper()
@@ -121,28 +132,14 @@ func TestRedisCliInteractive(t *testing.T) {
 			c.awaits(prompt)
 			c.types("GET ")
 			c.awaits("GET key") // the hint behind the cursor
-			c.types("nothing\r")
-			c.awaits("(nil)")
-			c.awaits(prompt)
-			c.types("SET k 1\r")
-			c.awaits("OK")
-			c.types("INCR k\r")
-			c.awaits("(integer) 2")
-			c.awaits(prompt)
-			c.types("help incr\r")
-			c.awaits("INCR key")
-			c.awaits("summary: ")
-			c.awaits("group: string")
-			c.awaits(prompt)
-			c.types("nosuch\r")
-			c.awaits("(error) ERR unknown command 'nosuch'")
-			c.awaits(prompt)
-			c.types("select 5\r")
-			c.awaits(host + ":" + port + "[5]> ")
-			c.types("mget a b\r")
-			c.awaits("1) (nil)")
-			c.awaits("2) (nil)")
-			c.awaits("[5]> ")
+			c.asks("nothing", "(nil)", prompt)
+			c.asks("SET k 1", "OK", prompt)
+			c.asks("INCR k", "(integer) 2", prompt)
+			c.asks("help incr", "INCR key", "summary: ", "group: string", prompt)
+			c.asks("nosuch", "(error) ERR unknown command 'nosuch'", prompt)
+			prompt = host + ":" + port + "[5]> "
+			c.asks("select 5", "OK", prompt)
+			c.asks("mget a b", "1) (nil)", "2) (nil)", prompt)
 			c.types("quit\r")
 			c.ends()
 		})
