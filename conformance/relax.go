@@ -176,9 +176,12 @@ func near(want, got, tolerance string) bool {
 	return errW == nil && errG == nil && errN == nil && math.Abs(fw-fg) <= fn
 }
 
-// matchesAnyOrder pairs groups of `per` wanted elements with groups of got ones, each used
-// at most once; the caller compares the numbers. Augmenting paths, because a relaxed element may fit several.
-func matchesAnyOrder(want, got []Reply, per int, vars variables, save map[string]string) (bool, error) {
+// matchesAnyOrder pairs groups of `per` wanted elements with groups of got ones, each used at
+// most once; the caller compares the numbers. Augmenting paths, because a relaxed element may
+// fit several.
+func matchesAnyOrder(
+	want, got []Reply, per int, vars variables, save map[string]string,
+) (bool, error) {
 	if len(want)%per != 0 || len(got)%per != 0 {
 		return false, nil
 	}
