@@ -31,6 +31,7 @@ type Spec struct {
 	ReplacedBy string
 	History    [][2]string // version, change
 
+	table            *Table
 	parent           *Spec
 	full             string // "client|list"
 	categories       Categories

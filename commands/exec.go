@@ -8,20 +8,27 @@ import (
 )
 
 // Check applies the preconditions that all commands share, in Redis's order, which clients can
-// observe. It does not run anything.
+// observe: an unknown command and a wrong number of arguments are told even to strangers. It does
+// not run anything.
 func Check(spec *Spec, conn *Session, argv [][]byte) error {
 	if len(argv) < spec.Arity || spec.Arity >= 0 && len(argv) != spec.Arity {
 		return errArity(spec.full)
 	}
-	if !conn.Authenticated && spec.Flags&NoAuth == 0 {
+	if spec.Flags&ProtectedFlag != 0 && !conn.permitted(spec) {
+		return errProtected(spec.container().Name)
+	}
+	if !conn.Authenticated && spec.Flags&NoAuth == 0 && conn.unknown() {
 		return errNoAuth
 	}
 	return nil
 }
 
-// Resolve finds the row for a command line: of a container, the subcommand's.
-func Resolve(argv [][]byte) (*Spec, error) {
-	spec := Lookup(argv[0])
+// Resolve finds the row for a command line: of a container, the subcommand's. A container alone
+// is a row of its own, whose arity then is not met, except COMMAND's.
+func Resolve(argv [][]byte) (*Spec, error) { return table.resolve(argv) }
+
+func (t *Table) resolve(argv [][]byte) (*Spec, error) {
+	spec := t.lookup(argv[0])
 	if spec == nil {
 		return nil, errUnknown(argv)
 	}
@@ -31,10 +38,7 @@ func Resolve(argv [][]byte) (*Spec, error) {
 	if sub := spec.sub(argv[1]); sub != nil {
 		return sub, nil
 	}
-	if spec.Run == nil {
-		return nil, errUnknownSub(spec.Name, argv[1])
-	}
-	return spec, nil
+	return nil, errUnknownSub(argv[0], argv[1])
 }
 
 // Reset readies a call for its next execution; what all executions share stays.

@@ -26,7 +26,24 @@ type bench struct {
 	log    recorder
 	reply  resp.Writer
 	new    func() *keyspace.Space
+
+	clients []*Session
+	closed  []*Session // in the order of Clients.Close
 }
+
+// fakeClients are the bench's: what is closed is only noted.
+type fakeClients struct{ b *bench }
+
+func (f fakeClients) Each(yield func(*Session) bool) {
+	for _, s := range f.b.clients {
+		if !yield(s) {
+			return
+		}
+	}
+}
+func (f fakeClients) Close(s *Session) { f.b.closed = append(f.b.closed, s) }
+func (f fakeClients) Count() int       { return len(f.b.clients) }
+func (f fakeClients) Blocked() int     { return 0 }
 
 // recorder is a listener that keeps all it is told, as text.
 type recorder struct {
@@ -49,7 +66,11 @@ func newBench(t testing.TB, partitions int) *bench {
 	b := &bench{t: t, now: 1_700_000_000_000_000_000}
 	b.server = &Server{Config: NewConfig(), Seed: 7, Started: b.now}
 	b.server.OnBug = func(command, what string) { t.Fatalf("%s: %s", command, what) }
-	b.conn = &Session{ID: 1, Authenticated: true, User: "default"}
+	b.server.Config.DebugCommand.Store(PermitYes)
+	b.server.Clients = fakeClients{b}
+	b.conn = &Session{ID: 1, Created: b.now, Addr: "127.0.0.1:1001", LocalAddr: "127.0.0.1:6379"}
+	b.conn.Begin(b.server)
+	b.clients = []*Session{b.conn}
 	depot := arena.NewDepot()
 	b.new = func() *keyspace.Space {
 		return keyspace.New(arena.New(depot), b.server.Seed, 1, b.server.Config.Keyspace,

@@ -1,6 +1,9 @@
 package commands
 
-import "sync/atomic"
+import (
+	"strings"
+	"sync/atomic"
+)
 
 // Session is what the server knows of one client. Its loop alone writes it; what other clients
 // may see of it is in atomics, or in the description it publishes.
@@ -22,6 +25,10 @@ type Session struct {
 	Closing       bool // close the connection once the replies so far are written
 	Unix          bool // came over the unix socket
 
+	// Server is what the client is connected to. Check asks it whether a password is wanted;
+	// without it, Authenticated alone decides.
+	Server *Server
+
 	LastActive atomic.Int64          // Unix nanoseconds
 	LastSpec   atomic.Pointer[Spec]  // the last command
 	Shown      atomic.Pointer[Shown] // what CLIENT LIST prints
@@ -40,6 +47,48 @@ type Shown struct {
 	Resp3                           bool
 	User, Name, LibName, LibVer     string
 	NoTouch, NoEvict, Authenticated bool
+}
+
+// Begin makes the session that of a new client, or one as good as new (RESET): it is the default
+// user, and known to be unless a password is asked for.
+func (s *Session) Begin(server *Server) {
+	s.Server = server
+	s.DB, s.Resp3, s.Name = 0, false, ""
+	s.User, s.Authenticated = defaultUser, !server.passwordSet()
+	s.NoTouch, s.NoEvict = false, false
+	s.Show()
+}
+
+// defaultUser is the one user there is.
+const defaultUser = "default"
+
+// passwordSet tells whether the default user has a password.
+func (s *Server) passwordSet() bool {
+	p := s.Config.Password.Load()
+	return p != nil && *p != ""
+}
+
+// unknown tells whether the client must authenticate first. One that never did needs not once
+// the password is taken away, and has to again when there is a new one.
+func (s *Session) unknown() bool {
+	return !s.Authenticated && (s.Server == nil || s.Server.passwordSet())
+}
+
+// permitted tells whether the client may use a protected command: DEBUG, or one of MODULE.
+func (s *Session) permitted(spec *Spec) bool {
+	if s.Server == nil {
+		return false
+	}
+	permit := s.Server.Config.DebugCommand.Load()
+	if spec.container().Name == "module" {
+		permit = s.Server.Config.ModuleCommand.Load()
+	}
+	return permit == PermitYes || permit == PermitLocal && s.local()
+}
+
+// local tells whether the client is on this machine for certain.
+func (s *Session) local() bool {
+	return s.Unix || strings.HasPrefix(s.Addr, "127.0.0.1:") || strings.HasPrefix(s.Addr, "[::1]:")
 }
 
 // Show publishes the session's state.

@@ -5,13 +5,21 @@ import (
 	"strings"
 )
 
-// table is all rows, sorted by name; slots finds one by its name.
-var table, slots = build(
+// table is all rows. Handlers, which the rows name, cannot name the table (Go would see a cycle):
+// they have it from Spec.table.
+var table = build(
 	stringCommands,
 	genericCommands,
 	connectionCommands,
+	commandCommands,
 	serverCommands,
 )
+
+// Table is a set of commands: its rows, sorted by name, and an index of them.
+type Table struct {
+	rows  []*Spec
+	slots [slotCount]*Spec
+}
 
 const (
 	slotCount = 1 << 11
@@ -20,31 +28,30 @@ const (
 
 // build concatenates the families, completes the rows and makes the index: open addressing, the
 // hash in nameHash. A name declared twice is a fault of ours and stops the start.
-func build(families ...[]Spec) ([]*Spec, *[slotCount]*Spec) {
-	var all []*Spec
+func build(families ...[]Spec) *Table {
+	t := new(Table)
 	for _, family := range families {
 		for i := range family {
-			all = append(all, complete(&family[i], nil))
+			t.rows = append(t.rows, complete(&family[i], nil, t))
 		}
 	}
-	slices.SortFunc(all, func(a, b *Spec) int { return strings.Compare(a.Name, b.Name) })
-	index := new([slotCount]*Spec)
-	for i, spec := range all {
+	slices.SortFunc(t.rows, func(a, b *Spec) int { return strings.Compare(a.Name, b.Name) })
+	for i, spec := range t.rows {
 		spec.index = i
-		if i > 0 && all[i-1].Name == spec.Name {
+		if i > 0 && t.rows[i-1].Name == spec.Name {
 			panic("commands: " + spec.Name + " is declared twice")
 		}
 		at := nameHash([]byte(spec.Name))
-		for index[at] != nil {
+		for t.slots[at] != nil {
 			at = (at + 1) % slotCount
 		}
-		index[at] = spec
+		t.slots[at] = spec
 	}
-	return all, index
+	return t
 }
 
-func complete(s, parent *Spec) *Spec {
-	s.parent, s.full = parent, s.Name
+func complete(s, parent *Spec, t *Table) *Spec {
+	s.table, s.parent, s.full = t, parent, s.Name
 	if parent != nil {
 		s.full = parent.Name + "|" + s.Name
 	}
@@ -57,7 +64,7 @@ func complete(s, parent *Spec) *Spec {
 	}
 	s.categories = s.Categories | implied(s)
 	for i := range s.Subs {
-		complete(&s.Subs[i], s)
+		complete(&s.Subs[i], s, t)
 	}
 	return s
 }
@@ -76,12 +83,14 @@ func nameHash(name []byte) uint32 {
 }
 
 // Lookup finds a command's row by its name, in any case; nil if there is none.
-func Lookup(name []byte) *Spec {
+func Lookup(name []byte) *Spec { return table.lookup(name) }
+
+func (t *Table) lookup(name []byte) *Spec {
 	if len(name) > nameMax {
 		return nil
 	}
 	for at := nameHash(name); ; at = (at + 1) % slotCount {
-		spec := slots[at]
+		spec := t.slots[at]
 		if spec == nil || sameName(name, spec.Name) {
 			return spec
 		}
@@ -110,6 +119,14 @@ func (s *Spec) sub(name []byte) *Spec {
 		}
 	}
 	return nil
+}
+
+// container is the row that s is a subcommand of, or s itself.
+func (s *Spec) container() *Spec {
+	if s.parent != nil {
+		return s.parent
+	}
+	return s
 }
 
 // FullName is the command's name; of a subcommand with its container's: "client|list".
