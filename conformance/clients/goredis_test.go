@@ -131,7 +131,7 @@ func (s *story) expiry() {
 	s.near(time.Hour)(c.TTL(ctx, "k").Result())
 	at := time.Now().Add(3 * time.Hour).Truncate(time.Second)
 	s.want(true)(c.ExpireAt(ctx, "k", at).Result())
-	s.want(time.Duration(at.Unix())*time.Second)(c.ExpireTime(ctx, "k").Result())
+	s.want(time.Duration(at.Unix()) * time.Second)(c.ExpireTime(ctx, "k").Result())
 	s.want("v")(c.GetEx(ctx, "k", time.Minute).Result())
 	s.near(time.Minute)(c.TTL(ctx, "k").Result())
 	s.want("OK")(c.SetEx(ctx, "ex", "v", time.Minute).Result())
@@ -361,5 +361,5 @@ func (s *story) pool() {
 		})
 	}
 	wait.Wait()
-	s.want(fmt.Sprint(workers*each))(s.c.Get(s.ctx, "shared").Result())
+	s.want(fmt.Sprint(workers * each))(s.c.Get(s.ctx, "shared").Result())
 }
