@@ -198,3 +198,9 @@ func (e Entry) Len() int {
 		return n
 	}
 }
+
+// Large reports whether a string is longer than n bytes, which is above [inlineMax].
+func (e Entry) Large(n int) bool {
+	h := e.header()
+	return encoding(h) == EncBig && h&typeMask == uint64(String) && e.Len() > n
+}

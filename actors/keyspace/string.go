@@ -23,6 +23,13 @@ func (s *Space) SetString(e Entry, key []byte, h uint64, value []byte, deadline 
 		binary.LittleEndian.PutUint64(word[:], uint64(n))
 		return s.set(e, key, h, EncInt, word[:], deadline, now)
 	}
+	return s.SetText(e, key, h, value, deadline, now)
+}
+
+// SetText is SetString for a string that stays one, be it an integer's digits or not.
+func (s *Space) SetText(e Entry, key []byte, h uint64, value []byte, deadline Deadline,
+	now int64,
+) Entry {
 	switch {
 	case len(value) <= embeddedMax:
 		return s.set(e, key, h, EncEmbedded, value, deadline, now)

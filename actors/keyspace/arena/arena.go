@@ -1,6 +1,7 @@
 package arena
 
-// A span's state is kept in its chunk's first unit, 32 bytes for each unit:
+// A span's state is kept in its chunk's first units, 64 bytes for each unit, a cache line, since
+// the neighbours may belong to arenas on other cores:
 //
 //	 0  next span of this class that has room   8  previous one
 //	16  first free block (offset + 1, 0: none)  20  first byte never handed out (offset)
@@ -12,16 +13,20 @@ const (
 	spanBump = 20
 	spanLive = 24
 	spanIn   = 28
-	spanMeta = 32
+	spanMeta = 64
+
+	metaUnits = chunkUnits * spanMeta / unitBytes
 )
 
 // Arena hands out blocks for one owner. Its cost: a few instructions for each Alloc or Free, and
 // on average half a span for each class in use.
 type Arena struct {
-	depot *Depot
-	room  [classCount]Addr // first span with room, of each class
-	used  int64
-	check shadow
+	depot  *Depot
+	room   [classCount]Addr // first span with room, of each class
+	spare  [2]Addr          // empty spans of one unit, for any class: see retire
+	spares int
+	used   int64
+	check  shadow
 }
 
 // New returns an empty arena that takes its memory from d.
@@ -72,8 +77,12 @@ func (a *Arena) Resize(p Addr, old, n, keep int) Addr {
 		from, to := SizeOf(old), SizeOf(n)
 		if q, ok := remap(p, from, to); ok {
 			a.used += int64(to - from)
+			a.depot.resized(to - from)
 			return q
 		}
+	}
+	if checked {
+		a.check.verify(p, old+redZone)
 	}
 	q := a.Alloc(n)
 	Move(q, p, keep)
@@ -86,13 +95,7 @@ func (a *Arena) allocSmall(c int) Addr {
 	a.used += int64(size)
 	span := a.room[c]
 	if span == 0 {
-		span = a.depot.take(int(spanUnits[c]))
-		m := metaOf(span)
-		Store(m+spanNext, 0)
-		Store(m+spanPrev, 0)
-		Store(m+spanFree, 0)
-		Store(m+spanLive, 1<<32)
-		a.room[c] = span
+		span = a.newSpan(c)
 	}
 	m := metaOf(span)
 	free := Load(m + spanFree) // first free block and bump, read together
@@ -112,6 +115,33 @@ func (a *Arena) allocSmall(c int) Addr {
 	return p
 }
 
+func (a *Arena) newSpan(c int) (span Addr) {
+	if a.spares > 0 && spanUnits[c] == 1 {
+		a.spares--
+		span = a.spare[a.spares]
+	} else {
+		span = a.depot.take(int(spanUnits[c]))
+	}
+	m := metaOf(span)
+	Store(m+spanNext, 0)
+	Store(m+spanPrev, 0)
+	Store(m+spanFree, 0)
+	Store(m+spanLive, 1<<32)
+	a.room[c] = span
+	return span
+}
+
+// retire gives an empty span back. A few of one unit are kept, so that a key that comes and goes
+// does not visit the depot each time.
+func (a *Arena) retire(c int, span Addr) {
+	if spanUnits[c] == 1 && a.spares < len(a.spare) {
+		a.spare[a.spares] = span
+		a.spares++
+		return
+	}
+	a.depot.give(span, int(spanUnits[c]))
+}
+
 func (a *Arena) freeSmall(p Addr, c int) {
 	a.used -= int64(classBytes[c])
 	span := p &^ (Addr(spanUnits[c])*unitBytes - 1)
@@ -122,13 +152,11 @@ func (a *Arena) freeSmall(p Addr, c int) {
 	Store32(m+spanLive, live)
 	in := Load32(m+spanIn) != 0
 	switch {
-	case live == 0 && in && (Load(m+spanNext) != 0 || Load(m+spanPrev) != 0):
-		// One empty span is kept where it is the last of its class, so that a key that comes
-		// and goes does not visit the depot each time.
-		a.unlink(c, m)
-		a.depot.give(span, int(spanUnits[c]))
-	case live == 0 && !in && a.room[c] != 0:
-		a.depot.give(span, int(spanUnits[c]))
+	case live == 0:
+		if in {
+			a.unlink(c, m)
+		}
+		a.retire(c, span)
 	case !in:
 		next := a.room[c]
 		Store(m+spanNext, uint64(next))

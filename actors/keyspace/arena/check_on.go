@@ -6,7 +6,7 @@ import "fmt"
 
 const (
 	checked = true
-	redZone = 16
+	redZone = 64 // so that a multiple of 64 stays one
 	canary  = 0xC5
 	poison  = 0xDB
 )
@@ -30,6 +30,13 @@ func (s *shadow) allocated(p Addr, n int) {
 }
 
 func (s *shadow) freed(p Addr, n int) {
+	s.verify(p, n)
+	delete(s.live, p)
+	fill(p, n, poison)
+}
+
+// verify panics unless the block is handed out, has n bytes and was not written past its end.
+func (s *shadow) verify(p Addr, n int) {
 	old, ok := s.live[p]
 	if !ok {
 		panic(fmt.Sprintf("arena: %#x freed, but it is not handed out", uint64(p)))
@@ -42,8 +49,6 @@ func (s *shadow) freed(p Addr, n int) {
 			panic(fmt.Sprintf("arena: %#x written %d past its %d bytes", uint64(p), i, n-redZone))
 		}
 	}
-	delete(s.live, p)
-	fill(p, n, poison)
 }
 
 func fill(p Addr, n int, with byte) {

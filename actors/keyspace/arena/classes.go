@@ -14,6 +14,7 @@ const (
 	chunkUnits   = chunkBytes / unitBytes
 	largeMax     = 16 << 20 // larger blocks are mappings of their own
 	hugePage     = 2 << 20
+	spanUnitsMax = 32
 	lookupMax    = 1024
 	lookupGrains = lookupMax/8 + 1
 )
@@ -26,7 +27,9 @@ var classOf = func() (t [lookupGrains]uint8) {
 	return t
 }()
 
-// classBytes and spanUnits give each class's block size and the units of its spans.
+// classBytes and spanUnits give each class's block size and the units of its spans: the fewest
+// of which a sixteenth at most is wasted at the end, or the most where there are none. Small
+// spans are better, since on average half of one lies idle for each class and arena.
 var classBytes, spanUnits = func() (size [classCount]uint32, units [classCount]uint32) {
 	for c := range size {
 		n := classMin + 8*c
@@ -36,17 +39,11 @@ var classBytes, spanUnits = func() (size [classCount]uint32, units [classCount]u
 			n = base + base/8*(step%8+1)
 		}
 		size[c] = uint32(n)
-		switch {
-		case n <= 2<<10:
-			units[c] = 1
-		case n <= 8<<10:
-			units[c] = 2
-		case n <= 32<<10:
-			units[c] = 8
-		case n <= 128<<10:
-			units[c] = 16
-		default:
-			units[c] = 32
+		units[c] = spanUnitsMax
+		for u := spanUnitsMax; u*unitBytes >= n; u /= 2 {
+			if u*unitBytes%n <= u*unitBytes/16 {
+				units[c] = uint32(u)
+			}
 		}
 	}
 	return size, units

@@ -10,15 +10,17 @@ import (
 type Depot struct {
 	mu     sync.Mutex
 	chunks []*chunk
-	first  int // no chunk before this one has a free unit
+	first  [hints]int // no chunk before this one has an aligned free run of 1<<k units
 	lent   atomic.Int64
 	mapped atomic.Int64
 }
 
-// A chunk is 1024 units, the first of which holds the state of its spans.
+const hints = 6 // 1<<5 is spanUnitsMax
+
+// A chunk is 1024 units, the first of which hold the state of its spans.
 type chunk struct {
 	base  Addr
-	taken [chunkUnits / 64]uint64
+	taken [chunkUnits / 64]uint64 // a word is a huge page
 	dirty [chunkUnits / 64]uint64 // touched since the kernel last took the page back
 	free  int
 }
@@ -39,21 +41,24 @@ func (d *Depot) run(n, align int) Addr {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lent.Add(int64(n) * unitBytes)
-	for i := d.first; i < len(d.chunks); i++ {
+	k := bits.Len(uint(n)) - 1
+	if align < n { // within any run of 2m-1 units there is an aligned one of m
+		k = min(bits.Len(uint(n+1))-2, hints-1)
+	}
+	for i := d.first[k]; i < len(d.chunks); i++ {
 		c := d.chunks[i]
-		if c.free == 0 && i == d.first {
-			d.first++
+		if c.free >= n {
+			if u := c.find(n, align); u >= 0 {
+				c.mark(u, n)
+				return c.base + Addr(u)*unitBytes
+			}
 		}
-		if c.free < n {
-			continue
-		}
-		if u := c.find(n, align); u >= 0 {
-			c.mark(u, n)
-			return c.base + Addr(u)*unitBytes
+		if i == d.first[k] && (align == n || c.free == 0) {
+			d.first[k]++
 		}
 	}
-	c := &chunk{base: mapChunk(), free: chunkUnits - 1}
-	c.taken[0] = 1
+	c := &chunk{base: mapChunk(), free: chunkUnits - metaUnits}
+	c.taken[0] = 1<<metaUnits - 1
 	Store(c.base, uint64(len(d.chunks))) // the first unit has no span: its state says who it is
 	d.mapped.Add(chunkBytes)
 	d.chunks = append(d.chunks, c)
@@ -74,7 +79,9 @@ func (d *Depot) give(p Addr, n int) {
 		c.taken[k/64] &^= 1 << (k % 64)
 	}
 	c.free += n
-	d.first = min(d.first, i)
+	for k := range d.first {
+		d.first[k] = min(d.first[k], i)
+	}
 }
 
 // large lends a block above the classes: a run of units, or a mapping of its own.
@@ -97,19 +104,29 @@ func (d *Depot) freeLarge(p Addr, size int) {
 	unmapAlone(p, size)
 }
 
+// resized notes that the kernel made a block with a mapping of its own longer by so many bytes.
+func (d *Depot) resized(by int) {
+	d.lent.Add(int64(by))
+	d.mapped.Add(int64(by))
+}
+
 // Trim gives huge pages of which no unit is lent back to the kernel, at most max bytes, and
 // returns how many bytes it gave. It is meant for a background goroutine.
 func (d *Depot) Trim(maxBytes int) int {
-	const words = hugePage / unitBytes / 64 // a huge page is one word of the bitmap
 	given := 0
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.chunks {
-		for w := 0; w < len(c.taken); w += words {
-			if c.taken[w] == 0 && c.dirty[w] != 0 && given < maxBytes {
-				release(c.base+Addr(w)*hugePage, hugePage)
+		for w := range c.taken {
+			from, kept := 0, uint64(0)
+			if w == 0 { // all but the state of the spans
+				from, kept = metaUnits*unitBytes, 1<<metaUnits-1
+			}
+			n := hugePage - from
+			if c.taken[w] == kept && c.dirty[w] != 0 && given+n <= maxBytes {
+				release(c.base+Addr(w*hugePage+from), n)
 				c.dirty[w] = 0
-				given += hugePage
+				given += n
 			}
 		}
 	}
@@ -126,10 +143,15 @@ func (c *chunk) mark(u, n int) {
 
 // find returns the first unit of a free run, or -1.
 func (c *chunk) find(n, align int) int {
-	if n == 1 {
+	if n == align && n <= spanUnitsMax {
+		places := ^uint64(0) / (1<<n - 1) // a bit at each multiple of n
 		for w, taken := range c.taken {
-			if taken != ^uint64(0) {
-				return w*64 + bits.TrailingZeros64(^taken)
+			free := ^taken
+			for k := 1; k < n; k *= 2 {
+				free &= free >> k
+			}
+			if free &= places; free != 0 {
+				return w*64 + bits.TrailingZeros64(free)
 			}
 		}
 		return -1

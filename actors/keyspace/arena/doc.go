@@ -3,8 +3,8 @@
 //
 // A [Depot] maps chunks of 32 MB, advised to be huge pages, and lends runs of 32 KB units. Each
 // partition has an [Arena] of its own: size classes at most 12.5 % apart, carved from runs
-// ("spans"), with one free list per span. Spans that empty go back to the depot. Blocks above
-// 16 MB are mappings of their own.
+// ("spans"), with one free list per span. Spans that empty go back to the depot, but for two.
+// Blocks above 16 MB are mappings of their own.
 //
 // An arena is not safe for concurrent use; a depot is: it is entered once per span, so its lock
 // is off the path of commands. It is the one place of the keyspace that may lock.

@@ -1,0 +1,23 @@
+package prefetch
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Addresses come from words that another goroutine may be writing, so any must do.
+func TestAnyAddressWillDo(t *testing.T) {
+	addrs := []uint64{0, 1, 63, 4096, 1<<47 - 1, 1 << 47, 1 << 63, ^uint64(0), 0xdeadbeefdeadbeef}
+	for n := range len(addrs) + 1 {
+		Lines(&addrs[0], n)
+		Pairs(&addrs[0], n)
+	}
+	Lines(nil, 0)
+	Pairs(nil, -1)
+	if want, got := uint64(4096), addrs[3]; want != got {
+		t.Errorf("an address was changed: want %d, got %d", want, got)
+	}
+}
