@@ -31,8 +31,9 @@ type Config struct {
 	HashSeed       uint64   // 0: a random one
 	Dir            string
 	LogFile        string
-	Debug          Access // enable-debug-command
 
+	DebugCommand  atomic.Int32 // enable-debug-command: PermitNo, ...
+	ModuleCommand atomic.Int32 // enable-module-command: nothing sets it yet
 	ProtectedMode atomic.Bool
 	TimeoutSec    atomic.Int64 // idle clients; 0: never
 	KeepAliveSec  atomic.Int64 // tcp-keepalive; 0: off
@@ -55,14 +56,11 @@ type setting struct {
 	set  bool // by a file or the command line: repeated directives add to each other
 }
 
-// Access says who may use a command that can do harm.
-type Access int
-
-// From nobody to all; AccessLocal is connections from this machine.
+// Who may use a command that can do harm: nobody, all, connections from this machine.
 const (
-	AccessNo Access = iota
-	AccessYes
-	AccessLocal
+	PermitNo int32 = iota
+	PermitYes
+	PermitLocal
 )
 
 // LogLevels are the values of loglevel, from the most talkative.
@@ -196,15 +194,3 @@ func Directives() []Directive {
 	}
 	return out
 }
-
-// mayDebug tells whether a client may use DEBUG.
-func (c *Config) mayDebug(s *Session) bool {
-	return c.Debug == AccessYes || c.Debug == AccessLocal && s.local()
-}
-
-// local tells whether a client is on this machine, in the way that Redis does.
-func (s *Session) local() bool {
-	return s.Unix || strings.HasPrefix(s.Addr, "127.0.0.1:") || strings.HasPrefix(s.Addr, "[::1]:") ||
-		strings.HasPrefix(s.Addr, "::1:")
-}
-

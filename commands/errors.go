@@ -50,9 +50,65 @@ const (
 	errKeysNotFound  = resp.Error("ERR Invalid arguments specified for command")
 	errUnsupported   = resp.Error("ERR this option is not supported yet")
 
+	errShutdown    = resp.Error("ERR Errors trying to SHUTDOWN. Check logs.")
+	errNoShutdown  = resp.Error("ERR No shutdown in progress.")
+	errNotPositive = resp.Error("ERR value is out of range, must be positive")
+
+	// What is wrong with a directive; CONFIG SET puts errConfigSet around it.
+	errDirective      = resp.Error("Bad directive or wrong number of arguments")
+	errDirectiveWords = resp.Error("wrong number of arguments")
+	errConfigInt      = resp.Error("argument couldn't be parsed into an integer")
+	errConfigOctal    = resp.Error("argument couldn't be parsed as an octal number")
+	errConfigMemory   = resp.Error("argument must be a memory value")
+	errConfigBool     = resp.Error("argument must be 'yes' or 'no'")
+	errConfigPower    = resp.Error("argument must be a power of two")
+	errConfigGroup    = resp.Error("argument must be a pattern with one * in its middle")
+	errConfigBind     = resp.Error("Too many bind addresses specified.")
+	errConfigSave     = resp.Error("Invalid save parameters")
+	errConfigFixed    = resp.Error("can't set immutable config")
+	errConfigGuarded  = resp.Error("can't set protected config")
+	errConfigTwice    = resp.Error("duplicate parameter")
+
+	errConfigLimitWords = resp.Error("Wrong number of arguments in buffer limit configuration.")
+	errConfigLimitClass = resp.Error("Invalid client class specified in buffer limit configuration.")
+	errConfigLimit      = resp.Error(
+		"Error in hard, soft or soft_seconds setting in buffer limit configuration.")
+
 	// ErrElsewhere is no reply: the call must run off the event loop, and nothing was done yet.
 	ErrElsewhere = resp.Error("ERR elsewhere")
 )
+
+// The texts of the string commands.
+const (
+	errLCSTypes  = resp.Error("ERR The specified keys must contain string values")
+	errLCSBoth   = resp.Error("ERR If you want both the length and indexes, please just use IDX.")
+	errLCSLength = resp.Error("ERR String too long for LCS")
+	errLCSMemory = resp.Error(
+		"ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len")
+
+	errDigest        = resp.Error("ERR must be exactly 16 hexadecimal characters")
+	errCondition     = resp.Error("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE")
+	errConditionType = resp.Error("ERR Key should be of string type if conditions are specified")
+
+	errNumKeys  = resp.Error("ERR invalid numkeys value")
+	errNumPairs = resp.Error("ERR wrong number of key-value pairs")
+
+	errENX          = resp.Error("ERR ENX flag requires an expiration")
+	errBounds       = resp.Error("ERR LBOUND can't be greater than UBOUND")
+	errApplied      = resp.Error("ERR applied increment would overflow")
+	errAppliedInf   = resp.Error("ERR applied increment would be Infinity")
+	errIncrementInf = resp.Error("ERR BYFLOAT increment cannot be Infinity")
+	errValueInf     = resp.Error("ERR value cannot be Infinity")
+)
+
+// errNotIntOption and errNotFloatOption say which of INCREX's numbers is none.
+func errNotIntOption(name string) error {
+	return resp.Error("ERR " + name + " is not an integer or out of range")
+}
+
+func errNotFloatOption(name string) error {
+	return resp.Error("ERR " + name + " is not a valid float")
+}
 
 func errArity(name string) error {
 	return resp.Error("ERR wrong number of arguments for '" + name + "' command")
@@ -127,3 +183,31 @@ func errInfoValue(option []byte) error {
 
 // cString is a word as far as C prints it.
 func cString(w []byte) string { return string(quoted(w, len(w))) }
+
+func errConfigRange(least, most string) error {
+	return resp.Error("argument must be between " + least + " and " + most + " inclusive")
+}
+
+func errConfigEnum(names []string) error {
+	return resp.Error("argument(s) must be one of the following: " + strings.Join(names, ", "))
+}
+
+// errConfigNever is ours: a setting of Redis's that this server does not have yet.
+func errConfigNever(word string) error {
+	return resp.Error("'" + word + "' is not supported yet")
+}
+
+func errConfigSet(name string, why error) error {
+	return resp.Error("ERR CONFIG SET failed (possibly related to argument '" + name + "') - " +
+		why.Error())
+}
+
+func errConfigUnknown(name string) error {
+	return resp.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + name + "'")
+}
+
+// errDebug is for subcommands that are not there, and for those with too many or few arguments.
+func errDebug(sub []byte) error {
+	return resp.Error("ERR unknown subcommand or wrong number of arguments for '" +
+		string(quoted(sub, 128)) + "'. Try DEBUG HELP.")
+}
