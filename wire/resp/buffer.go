@@ -11,6 +11,8 @@ const (
 	ChunkMin = 256 << 10
 	// KeepMax bounds the memory that an idle Writer holds on to.
 	KeepMax = ChunkMin
+
+	chunksKept = 64 // elements of an empty list of chunks: 1.5 KB
 )
 
 // Seal starts a fresh buffer if the present one is at least ChunkMin long. Call it between the
@@ -67,7 +69,7 @@ func (w *Writer) Truncate(n int) {
 
 // Reset drops all that was written, and the memory beyond KeepMax. It leaves Resp3 alone.
 func (w *Writer) Reset() {
-	if len(w.chunks) > 0 {
+	if cap(w.chunks) > 0 {
 		w.dropChunks()
 	}
 	if cap(w.buf) > KeepMax {
@@ -77,10 +79,15 @@ func (w *Writer) Reset() {
 	w.owed = 0
 }
 
+// dropChunks also clears what is behind the list: Chunks leaves a reference to buf there.
 func (w *Writer) dropChunks() {
+	w.sealed = 0
+	w.chunks = w.chunks[:cap(w.chunks)]
+	if len(w.chunks) > chunksKept {
+		w.chunks = nil
+	}
 	clear(w.chunks)
 	w.chunks = w.chunks[:0]
-	w.sealed = 0
 }
 
 // Use makes w write behind the bytes that buf already has, and returns the buffer it had, which

@@ -159,9 +159,9 @@ func (d *Decoder) next(buf []byte, argv [][]byte, lim *Limits) (args [][]byte, n
 		if buf[0] != '*' {
 			return d.inline(buf, argv, lim)
 		}
-		line, err := d.line(buf, lim.InlineMax, errArgsLine)
+		line, bad := d.line(buf, lim.InlineMax, errArgsLine)
 		if line == nil {
-			return argv, 0, err
+			return argv, 0, bad
 		}
 		count, ok := ParseInt(line[1:])
 		switch {
@@ -178,12 +178,12 @@ func (d *Decoder) next(buf []byte, argv [][]byte, lim *Limits) (args [][]byte, n
 	}
 	for d.left > 0 {
 		if !d.inBulk {
-			line, err := d.line(buf, lim.InlineMax, errBulkLine)
+			line, bad := d.line(buf, lim.InlineMax, errBulkLine)
 			if line == nil {
-				return argv, 0, err
+				return argv, 0, bad
 			}
-			if d.bulk, err = bulkLength(line, lim); err != nil {
-				return argv, 0, err
+			if d.bulk, bad = bulkLength(line, lim); bad != nil {
+				return argv, 0, bad
 			}
 			d.advance(len(line) + 2)
 			d.inBulk = true

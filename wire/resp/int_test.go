@@ -20,7 +20,8 @@ func TestOnlyCanonicalIntegersAreRead(t *testing.T) {
 		{"18446744073709551617", 0, false}, {"10000000000000000000", 0, false},
 		{"", 0, false}, {"-", 0, false}, {"+1", 0, false}, {"01", 0, false}, {"00", 0, false},
 		{"-0", 0, false}, {"-01", 0, false}, {" 1", 0, false}, {"1 ", 0, false}, {"1.0", 0, false},
-		{"--1", 0, false}, {"a", 0, false}, {"1a", 0, false}, {"\x001", 0, false}, {"/", 0, false}, {":", 0, false},
+		{"--1", 0, false}, {"a", 0, false}, {"1a", 0, false}, {"\x001", 0, false},
+		{"/", 0, false}, {":", 0, false},
 	} {
 		got, ok := ParseInt([]byte(c.text))
 		if ok != c.ok || ok && c.want != got {

@@ -272,8 +272,8 @@ func scanNumber(b []byte) (n number, ok bool) {
 		base, expMark = 16, 'p'
 		b = b[2:]
 	}
-	i, any, point := 0, false, false
-	start := 0
+	i, start := 0, 0
+	seen, point := false, false
 	for ; i < len(b); i++ {
 		if b[i] == '.' && !point {
 			point = true
@@ -283,7 +283,7 @@ func scanNumber(b []byte) (n number, ok bool) {
 		if d >= base {
 			break
 		}
-		any = true
+		seen = true
 		if point {
 			n.exp--
 		}
@@ -296,7 +296,7 @@ func scanNumber(b []byte) (n number, ok bool) {
 		n.count++
 		n.mant = n.mant*base + d // Wraps when there are too many digits; see mant.
 	}
-	if !any {
+	if !seen {
 		return n, false
 	}
 	if n.count > 0 {

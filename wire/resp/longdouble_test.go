@@ -219,7 +219,8 @@ func TestLongDoubleOfFloat64IsExact(t *testing.T) {
 		t.Error("NaN is lost")
 	}
 	for want, v := range map[string]float64{ // GEOPOS prints its doubles this way.
-		"13.36138933897018433": 13.361389338970184, "nan": math.NaN(), "-inf": math.Inf(-1), "0": math.Copysign(0, -1),
+		"13.36138933897018433": 13.361389338970184, "nan": math.NaN(), "-inf": math.Inf(-1),
+		"0": math.Copysign(0, -1),
 	} {
 		if got := string(AppendLongDouble(nil, LongDoubleOf(v))); want != got {
 			t.Errorf("want %s, got %s", want, got)

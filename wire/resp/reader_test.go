@@ -50,8 +50,11 @@ func TestReaderPrintsWithoutLoss(t *testing.T) {
 
 func TestReaderIsStrict(t *testing.T) {
 	for _, input := range []string{
-		"\r\n", "x\r\n", "+OK\n", "+O\rK\r\n", ":01\r\n", ":\r\n", ":1 \r\n", "$+1\r\na\r\n", "$-2\r\n", "$1\r\nab\r",
-		"$2\r\na\r\n\r", "$9999999999\r\n", "_x\r\n", "#x\r\n", ",\r\n", ",1,5\r\n", "(1.5\r\n", "(\r\n", "*-2\r\n",
+		"\r\n", "x\r\n", "+OK\n", "+O\rK\r\n", ":01\r\n", ":\r\n", ":1 \r\n",
+		"$+1\r\na\r\n", "$-2\r\n", "$1\r\nab\r",
+		"$2\r\na\r\n\r", "$9999999999\r\n",
+		"_x\r\n", "#x\r\n",
+		",\r\n", ",1,5\r\n", "(1.5\r\n", "(\r\n", "*-2\r\n",
 		"~-1\r\n", "=3\r\ntxt\r\n", "=-1\r\n", "*1\r\n+a\n", "|0\r\n|0\r\n+OK\r\n", strings.Repeat("*1\r\n", 100),
 	} {
 		v, err := NewReader(strings.NewReader(input)).Read()

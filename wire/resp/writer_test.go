@@ -21,23 +21,44 @@ func TestRepliesInBothProtocols(t *testing.T) {
 		{"int", ":-42\r\n", ":-42\r\n", func(w *Writer) { w.Int(-42) }},
 		{"bulk", "$3\r\na\r\n\r\n", "$3\r\na\r\n\r\n", func(w *Writer) { w.Bulk([]byte("a\r\n")) }},
 		{"empty bulk", "$0\r\n\r\n", "$0\r\n\r\n", func(w *Writer) { w.Bulk(nil) }},
-		{"bulk string", "$10\r\n0123456789\r\n", "$10\r\n0123456789\r\n", func(w *Writer) { w.BulkString("0123456789") }},
+		{
+			"bulk string", "$10\r\n0123456789\r\n", "$10\r\n0123456789\r\n",
+			func(w *Writer) { w.BulkString("0123456789") },
+		},
 		{"null", "$-1\r\n", "_\r\n", func(w *Writer) { w.Null() }},
 		{"null array", "*-1\r\n", "_\r\n", func(w *Writer) { w.NullArray() }},
-		{"array", "*2\r\n:1\r\n:2\r\n", "*2\r\n:1\r\n:2\r\n", func(w *Writer) { w.Array(2); w.Int(1); w.Int(2) }},
-		{"map", "*2\r\n+a\r\n:2\r\n", "%1\r\n+a\r\n:2\r\n", func(w *Writer) { w.Map(1); w.Simple("a"); w.Int(2) }},
+		{
+			"array", "*2\r\n:1\r\n:2\r\n", "*2\r\n:1\r\n:2\r\n",
+			func(w *Writer) { w.Array(2); w.Int(1); w.Int(2) },
+		},
+		{
+			"map", "*2\r\n+a\r\n:2\r\n", "%1\r\n+a\r\n:2\r\n",
+			func(w *Writer) { w.Map(1); w.Simple("a"); w.Int(2) },
+		},
 		{"set", "*1\r\n:2\r\n", "~1\r\n:2\r\n", func(w *Writer) { w.Set(1); w.Int(2) }},
-		{"push", "*1\r\n:2\r\n", ">1\r\n:2\r\n", func(w *Writer) { w.Push(1); w.Int(2); w.NoReply() }},
+		{
+			"push", "*1\r\n:2\r\n", ">1\r\n:2\r\n",
+			func(w *Writer) { w.Push(1); w.Int(2); w.NoReply() },
+		},
 		{"true", ":1\r\n", "#t\r\n", func(w *Writer) { w.Bool(true) }},
 		{"false", ":0\r\n", "#f\r\n", func(w *Writer) { w.Bool(false) }},
 		{"double", "$3\r\n3.1\r\n", ",3.1\r\n", func(w *Writer) { w.Double(3.1) }},
 		{"whole double", "$1\r\n3\r\n", ",3\r\n", func(w *Writer) { w.Double(3) }},
 		{"infinity", "$4\r\n-inf\r\n", ",-inf\r\n", func(w *Writer) { w.Double(math.Inf(-1)) }},
 		{"big number", "$2\r\n-7\r\n", "(-7\r\n", func(w *Writer) { w.BigNumber("-7") }},
-		{"verbatim", "$4\r\ntext\r\n", "=8\r\ntxt:text\r\n", func(w *Writer) { w.Verbatim("txt", "text") }},
+		{
+			"verbatim", "$4\r\ntext\r\n", "=8\r\ntxt:text\r\n",
+			func(w *Writer) { w.Verbatim("txt", "text") },
+		},
 		{"raw", "~0\r\n", "~0\r\n", func(w *Writer) { w.Raw([]byte("~0\r\n")) }},
-		{"raw elements", "*2\r\n:1\r\n:2\r\n", "*2\r\n:1\r\n:2\r\n", func(w *Writer) { w.Array(2); w.RawN([]byte(":1\r\n:2\r\n"), 2) }},
-		{"reserve", "$2\r\nab\r\n", "$2\r\nab\r\n", func(w *Writer) { copy(w.BulkReserve(2), "ab") }},
+		{
+			"raw elements", "*2\r\n:1\r\n:2\r\n", "*2\r\n:1\r\n:2\r\n",
+			func(w *Writer) { w.Array(2); w.RawN([]byte(":1\r\n:2\r\n"), 2) },
+		},
+		{
+			"reserve", "$2\r\nab\r\n", "$2\r\nab\r\n",
+			func(w *Writer) { copy(w.BulkReserve(2), "ab") },
+		},
 		{"reserve nothing", "$0\r\n\r\n", "$0\r\n\r\n", func(w *Writer) { w.BulkReserve(0) }},
 		{"deferred array", "*0\r\n", "*0\r\n", func(w *Writer) { w.End(w.DeferArray(), 0) }},
 		{
@@ -285,9 +306,15 @@ func TestResetKeepsBoundedRoom(t *testing.T) {
 		t.Error("Reset left", w.Len(), "bytes")
 	}
 	w.BulkReserve(10 << 20)
+	w.Chunks()
 	w.Reset()
 	if cap(w.buf) > KeepMax {
 		t.Error("Reset kept", cap(w.buf))
+	}
+	for _, c := range w.chunks[:cap(w.chunks)] {
+		if c != nil {
+			t.Error("Reset kept a chunk of", cap(c))
+		}
 	}
 	w.Grow(1000)
 	w.OK()
