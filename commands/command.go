@@ -18,6 +18,7 @@ type Spec struct {
 	Categories Categories // the ACL categories that group and flags do not imply
 	Group      Group
 	Keys       []KeySpec
+	Places     Places // where Keys cannot tell all: SORT's STORE
 	Where      Where
 	Run        Handler
 	Subs       []Spec // sorted by name
@@ -27,6 +28,7 @@ type Spec struct {
 	Doc        string // one sentence, in words of our own
 	Syntax     string // the arguments, in the notation of Redis's documentation
 	Tips       []string
+	Internal   bool   // between servers and for debugging: "syscmd" in COMMAND DOCS
 	Deprecated string // the version since which the command is deprecated
 	ReplacedBy string
 	History    [][2]string // version, change
@@ -98,10 +100,22 @@ type Group string
 
 // The groups.
 const (
-	GroupString     Group = "string"
-	GroupGeneric    Group = "generic"
-	GroupConnection Group = "connection"
-	GroupServer     Group = "server"
+	GroupBitmap       Group = "bitmap"
+	GroupCluster      Group = "cluster"
+	GroupConnection   Group = "connection"
+	GroupGeneric      Group = "generic"
+	GroupGeo          Group = "geo"
+	GroupHash         Group = "hash"
+	GroupHyperLogLog  Group = "hyperloglog"
+	GroupList         Group = "list"
+	GroupPubSub       Group = "pubsub"
+	GroupScripting    Group = "scripting"
+	GroupServer       Group = "server"
+	GroupSet          Group = "set"
+	GroupSortedSet    Group = "sorted-set"
+	GroupStream       Group = "stream"
+	GroupString       Group = "string"
+	GroupTransactions Group = "transactions"
 )
 
 // KeyFlags say what a command does with the keys of one key spec.
@@ -140,6 +154,19 @@ type KeySpec struct {
 	Counted        bool
 	NumAt, FirstAt int
 }
+
+// KeyPlace is where in a command line a key is, and what is done with it.
+type KeyPlace struct {
+	At    int
+	Flags KeyFlags
+}
+
+// Places appends the places of the keys of a command line, whose arity is met. It fails where the
+// arguments make no sense.
+type Places func(argv [][]byte, dst []KeyPlace) ([]KeyPlace, bool)
+
+// unknown tells that a spec only says that there may be keys: where, only Places knows.
+func (k *KeySpec) unknown() bool { return k.At == 0 && k.Keyword == "" }
 
 // Key1 is the spec of a command whose one key is its first argument.
 func Key1(flags KeyFlags) []KeySpec { return []KeySpec{{Flags: flags, At: 1, Step: 1}} }

@@ -148,7 +148,17 @@ func (s *Spec) FindKeys(argv, dst [][]byte) (keys [][]byte, ok bool) {
 		}
 		return dst, true
 	}
+	if s.Places != nil {
+		places, ok := s.Places(argv, nil)
+		for _, p := range places {
+			dst = append(dst, argv[p.At])
+		}
+		return dst, ok
+	}
 	for i := range s.Keys {
+		if s.Keys[i].Flags&KeyNotKey != 0 {
+			continue
+		}
 		if dst, ok = s.Keys[i].find(argv, dst); !ok {
 			return dst, false
 		}
