@@ -44,6 +44,16 @@ func (a *Args) Next() []byte {
 	return w
 }
 
+// Take gives the next n words. REQUIRES: there are so many left.
+func (a *Args) Take(n int) [][]byte {
+	if a.err != nil {
+		return nil
+	}
+	words := a.argv[a.at : a.at+n]
+	a.at += n
+	return words
+}
+
 // Rest gives all words that are left.
 func (a *Args) Rest() [][]byte {
 	if a.err != nil {
@@ -105,3 +115,6 @@ func equalFold(w []byte, keyword string) bool {
 	}
 	return true
 }
+
+// IsWord compares a word with a keyword in upper case, in any case.
+func IsWord(w []byte, keyword string) bool { return equalFold(w, keyword) }

@@ -1,5 +1,10 @@
 package commands
 
+import (
+	"kiln/actors/keyspace"
+	"kiln/wire/resp"
+)
+
 // Effect is a command as the journal gets it: deterministic, with absolute times.
 type Effect struct {
 	DB   int
@@ -41,6 +46,7 @@ type Effects struct {
 	Listener Listener
 	list     []Effect
 	words    [][]byte
+	kept     []byte // words that are no arguments
 }
 
 // Journal declares an effect, where it is not the command as it came: the handler is not
@@ -51,6 +57,45 @@ func (c *Call) Journal(words ...[]byte) {
 	}
 	c.own++
 	c.addEffect(c.DB, words)
+}
+
+// keep copies a word that is to be given to Journal and is no argument. It is nothing where nobody
+// listens, so that a scratch buffer can stay on the stack.
+func (c *Call) keep(word []byte) []byte {
+	fx := c.Effects
+	if fx.Listener == nil {
+		return nil
+	}
+	from := len(fx.kept)
+	fx.kept = append(fx.kept, word...)
+	return fx.kept[from:]
+}
+
+// keepInt is keep for a number.
+func (c *Call) keepInt(n int64) []byte {
+	var digits keyspace.Scratch
+	return c.keep(resp.AppendInt(digits[:0], n))
+}
+
+var (
+	wordSet       = []byte("SET")
+	wordKeepTTL   = []byte("KEEPTTL")
+	wordPXAT      = []byte("PXAT")
+	wordPexpireAt = []byte("PEXPIREAT")
+	wordPersist   = []byte("PERSIST")
+)
+
+// journalSet declares that a key was set to a string, with a deadline in absolute time, or with
+// the one it has (KeepDeadline).
+func (c *Call) journalSet(key, value []byte, deadline keyspace.Deadline) {
+	switch deadline {
+	case 0:
+		c.Journal(wordSet, key, value)
+	case keyspace.KeepDeadline:
+		c.Journal(wordSet, key, value, wordKeepTTL)
+	default:
+		c.Journal(wordSet, key, value, wordPXAT, c.keepInt(deadline.Milli()))
+	}
 }
 
 // JournalNothing declares that the call, though it wrote, has no effect of its own.
@@ -76,6 +121,14 @@ func (c *Call) changed(db int, key []byte) {
 	c.dirty++
 	if c.Effects.Listener != nil {
 		c.Effects.Listener.Changed(db, key)
+	}
+}
+
+// flushed notes that a database (-1: each) was emptied or exchanged as a whole.
+func (c *Call) flushed(db int) {
+	c.dirty++
+	if c.Effects.Listener != nil {
+		c.Effects.Listener.Flushed(db)
 	}
 }
 
@@ -107,4 +160,5 @@ func (c *Call) forgetEffects() {
 	clear(c.Effects.list)
 	clear(c.Effects.words)
 	c.Effects.list, c.Effects.words = c.Effects.list[:0], c.Effects.words[:0]
+	c.Effects.kept = c.Effects.kept[:0]
 }

@@ -46,11 +46,24 @@ func (c *Call) close(db int) {
 type lookupMode uint8
 
 const (
-	lookupRead  lookupMode = iota // touches, and counts a hit or a miss
-	lookupWrite                   // touches
-	lookupPeek                    // neither: TTL, TYPE, OBJECT and their like
-	lookupCount                   // counts, but does not touch: EXISTS without its access
+	lookupRead    lookupMode = iota // touches, and counts a hit or a miss
+	lookupWrite                     // touches
+	lookupPeek                      // neither: DEL
+	lookupCount                     // counts, but does not touch: EXISTS, TTL, TYPE
+	lookupInspect                   // lookupCount without a keymiss event: OBJECT
+	lookupTouch                     // lookupRead also for a client with NO-TOUCH: TOUCH
 )
+
+func (m lookupMode) touches(noTouch bool) bool {
+	switch m {
+	case lookupRead, lookupWrite:
+		return !noTouch
+	case lookupTouch:
+		return true
+	default:
+		return false
+	}
+}
 
 // find looks a live key up in a space; an expired one is deleted first.
 func (c *Call) find(s *keyspace.Space, db int, key []byte, h uint64, mode lookupMode) keyspace.Entry {
@@ -67,10 +80,12 @@ func (c *Call) find(s *keyspace.Space, db int, key []byte, h uint64, mode lookup
 			s.Counters.Hits++
 		} else {
 			s.Counters.Misses++
-			c.eventIn(db, ClassMiss, "keymiss", key)
+			if mode != lookupInspect {
+				c.eventIn(db, ClassMiss, "keymiss", key)
+			}
 		}
 	}
-	if e.Exists() && mode != lookupCount && !c.Conn.NoTouch {
+	if e.Exists() && mode.touches(c.Conn.NoTouch) {
 		s.Touch(e, c.Now)
 	}
 	return e
@@ -151,6 +166,21 @@ func (c *Call) putIn(db int, e keyspace.Entry, key, value []byte, deadline keysp
 	s.SetString(e, key, h, value, deadline, c.Now)
 	c.close(db)
 	c.changed(db, key)
+	return nil
+}
+
+// putText is put for digits that stay a string: what INCRBYFLOAT makes is no int.
+func (c *Call) putText(e keyspace.Entry, key, value []byte, deadline keyspace.Deadline) error {
+	h := c.hash(key)
+	s, err := c.open(c.DB, key, h)
+	if err != nil {
+		return err
+	}
+	e = c.again(s, key, h, e)
+	c.announce(c.DB, e, key, keyspace.String)
+	s.SetText(e, key, h, value, deadline, c.Now)
+	c.close(c.DB)
+	c.changed(c.DB, key)
 	return nil
 }
 
@@ -245,20 +275,31 @@ func (c *Call) transfer(key []byte, db int, target []byte, move bool) error {
 	if err != nil {
 		return err
 	}
-	defer c.close(c.DB)
+	e := s.Find(key, from)
+	if c.Held {
+		// Two partitions are never entered at once. The record stays where it is: it is held.
+		c.close(c.DB)
+	}
 	to, err := c.open(db, target, h)
 	if err != nil {
 		return err
 	}
-	defer c.close(db)
-	e := s.Find(key, from)
-	if move {
-		s.Move(e, to, target)
-		c.changed(c.DB, key)
-	} else {
-		s.Copy(e, to, target)
-	}
+	s.Copy(e, to, target)
+	c.close(db)
 	c.changed(db, target)
+	if !move {
+		return nil
+	}
+	if c.Held {
+		if s, err = c.open(c.DB, key, from); err != nil {
+			return err
+		}
+	}
+	s.Delete(s.Find(key, from))
+	if c.Held {
+		c.close(c.DB)
+	}
+	c.changed(c.DB, key)
 	return nil
 }
 
@@ -266,6 +307,9 @@ func (c *Call) transfer(key []byte, db int, target []byte, move bool) error {
 // time: others are served in between. The key and entry are valid during the visit.
 func (c *Call) eachKey(visit func(key []byte, e keyspace.Entry)) error {
 	const slice = 256 // keys, about 20 us
+	if c.Quick {
+		return ErrElsewhere
+	}
 	for p := range c.Shards.Count() {
 		for cursor := uint64(0); ; {
 			s, err := c.Shards.Enter(p, c.DB)
@@ -284,5 +328,53 @@ func (c *Call) eachKey(visit func(key []byte, e keyspace.Entry)) error {
 			}
 		}
 	}
+	return nil
+}
+
+// memoryOf gives the bytes that a key takes, 0 if it is not there.
+func (c *Call) memoryOf(key []byte) (n int, err error) {
+	err = c.inspect(key, func(s *keyspace.Space, e keyspace.Entry) {
+		if e.Exists() {
+			n = s.Memory(e)
+		}
+	})
+	return n, err
+}
+
+// inspect looks a key up, and not more than that, while its space is entered. The entry may not
+// be there; it is valid during the visit.
+func (c *Call) inspect(key []byte, visit func(*keyspace.Space, keyspace.Entry)) error {
+	return c.inspectAs(key, lookupPeek, visit)
+}
+
+func (c *Call) inspectAs(key []byte, mode lookupMode,
+	visit func(*keyspace.Space, keyspace.Entry),
+) error {
+	h := c.hash(key)
+	s, err := c.open(c.DB, key, h)
+	if err != nil {
+		return err
+	}
+	visit(s, c.find(s, c.DB, key, h, mode))
+	c.close(c.DB)
+	return nil
+}
+
+// populate sets a key that is not there, and hands its effect over while the partition is still
+// entered: the call goes on to other keys, and holds none.
+func (c *Call) populate(key, value []byte) error {
+	h := c.hash(key)
+	s, err := c.open(c.DB, key, h)
+	if err != nil {
+		return err
+	}
+	defer c.close(c.DB)
+	if e := c.find(s, c.DB, key, h, lookupPeek); !e.Exists() {
+		c.announce(c.DB, e, key, keyspace.String)
+		s.SetString(e, key, h, value, 0, c.Now)
+		c.changed(c.DB, key)
+		c.journalSet(key, value, 0)
+	}
+	c.commit()
 	return nil
 }
