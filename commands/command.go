@@ -207,6 +207,7 @@ type Call struct {
 	nextKey int
 	dirty   int
 	own     int // effects declared by the handler
+	dice    uint64
 	entered bool
 }
 

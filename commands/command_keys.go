@@ -35,7 +35,7 @@ func (c *Call) placesOfKeys() (argv [][]byte, places []KeyPlace, err error) {
 		return nil, nil, errKeysUnknown
 	case !s.hasKeys():
 		return nil, nil, errKeysNone
-	case len(argv) < s.Arity, s.Arity >= 0 && len(argv) != s.Arity:
+	case !s.fits(len(argv)):
 		return nil, nil, errKeysArity
 	}
 	places, ok := s.FindPlaces(argv, nil)

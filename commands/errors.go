@@ -48,7 +48,19 @@ const (
 	errKeysNone      = resp.Error("ERR The command has no key arguments")
 	errKeysArity     = resp.Error("ERR Invalid number of arguments specified for command")
 	errKeysNotFound  = resp.Error("ERR Invalid arguments specified for command")
-	errUnsupported   = resp.Error("ERR this option is not supported yet")
+	errFirstDB       = resp.Error("ERR invalid first DB index")
+	errSecondDB      = resp.Error("ERR invalid second DB index")
+	errNoValues      = resp.Error("ERR NOVALUES option can only be used in HSCAN")
+	errExpireNX      = resp.Error(
+		"ERR NX and XX, GT or LT options at the same time are not compatible")
+	errExpireGTLT = resp.Error("ERR GT and LT options at the same time are not compatible")
+	errNotLFU     = resp.Error("ERR An LFU maxmemory policy is not selected, access frequency not " +
+		"tracked. Please note that when switching between policies at runtime LRU and LFU data " +
+		"will take some time to adjust.")
+	errLFU = resp.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please " +
+		"note that when switching between policies at runtime LRU and LFU data will take some " +
+		"time to adjust.")
+	errUnsupported = resp.Error("ERR this option is not supported yet")
 
 	errShutdown    = resp.Error("ERR Errors trying to SHUTDOWN. Check logs.")
 	errNoShutdown  = resp.Error("ERR No shutdown in progress.")
@@ -112,6 +124,10 @@ func errNotFloatOption(name string) error {
 
 func errArity(name string) error {
 	return resp.Error("ERR wrong number of arguments for '" + name + "' command")
+}
+
+func errExpireOption(option []byte) error {
+	return resp.Error("ERR Unsupported option " + cString(option))
 }
 
 func errExpire(name string) error {

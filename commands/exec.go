@@ -11,7 +11,7 @@ import (
 // observe: an unknown command and a wrong number of arguments are told even to strangers. It does
 // not run anything.
 func Check(spec *Spec, conn *Session, argv [][]byte) error {
-	if len(argv) < spec.Arity || spec.Arity >= 0 && len(argv) != spec.Arity {
+	if !spec.fits(len(argv)) {
 		return errArity(spec.full)
 	}
 	if spec.Flags&ProtectedFlag != 0 && !conn.permitted(spec) {
@@ -21,6 +21,11 @@ func Check(spec *Spec, conn *Session, argv [][]byte) error {
 		return errNoAuth
 	}
 	return nil
+}
+
+// fits tells whether a command line may have so many words.
+func (s *Spec) fits(words int) bool {
+	return words == s.Arity || s.Arity < 0 && words >= -s.Arity
 }
 
 // Resolve finds the row for a command line: of a container, the subcommand's. A container alone

@@ -10,6 +10,7 @@ import (
 var table = build(
 	stringCommands,
 	genericCommands,
+	keyspaceCommands,
 	connectionCommands,
 	commandCommands,
 	serverCommands,

@@ -14,14 +14,15 @@ const (
 	farFlag   = 1 << 63
 	nanoMilli = int64(1e6)
 
-	// KeepDeadline, given where a value is set, keeps the deadline that the key has.
-	KeepDeadline = ^Deadline(0)
+	// KeepDeadline, given where a value is set, keeps the deadline that the key has. It is no
+	// time: one with this bit is late.
+	KeepDeadline = Deadline(farFlag)
 )
 
 // AtMilli is the deadline at a Unix time in milliseconds, which is above 0.
 func AtMilli(ms int64) Deadline {
 	if ms > math.MaxInt64/nanoMilli {
-		return farFlag | Deadline(min(ms, math.MaxInt64-1))
+		return farFlag | Deadline(ms)
 	}
 	return Deadline(ms * nanoMilli)
 }

@@ -110,6 +110,10 @@ func (s *Space) Delete(e Entry) {
 // another, under the given key, deadline included. REQUIRES: the target has no such key.
 func (s *Space) Move(e Entry, to *Space, key []byte) Entry {
 	moved := s.Copy(e, to, key)
+	if to == s { // The slots of both are void: the table may have grown, and may shrink.
+		s.Delete(s.Find(e.Key(), s.hashOf(e.rec)))
+		return s.Find(key, s.Hash(key))
+	}
 	s.Delete(e)
 	return moved
 }
