@@ -87,7 +87,7 @@ func NewConfig() *Config {
 // Set sets a directive before the start, from a configuration file or the command line. The
 // error says what is wrong with the words, as Redis does.
 func (c *Config) Set(name string, words []string) error {
-	i := find(name)
+	i := findDirective(name)
 	if i < 0 {
 		return errDirective
 	}
@@ -113,7 +113,7 @@ func (c *Config) Set(name string, words []string) error {
 // Value is what a directive is set to, as CONFIG GET shows it; empty if there is no such
 // directive.
 func (c *Config) Value(name string) string {
-	if i := find(name); i >= 0 {
+	if i := findDirective(name); i >= 0 {
 		return (*c.values.Load())[i].text
 	}
 	return ""
@@ -160,12 +160,19 @@ func (c *Config) settle(changes []change) {
 	}
 }
 
-// find gives a directive's place in the table, -1 if there is none. An alias has its own row's.
-func find(name string) int {
+// findDirective gives a directive's place in the table, -1 if there is none.
+func findDirective(name string) int {
 	name = strings.ToLower(name)
 	return slices.IndexFunc(directives, func(d directive) bool {
 		return d.name == name || d.alias != "" && d.alias == name
 	})
+}
+
+func (d *directive) names() []string {
+	if d.alias == "" {
+		return []string{d.name}
+	}
+	return []string{d.name, d.alias}
 }
 
 // split is what CONFIG SET does to the value of a directive of several words: at each space.
@@ -190,7 +197,7 @@ type Directive struct {
 func Directives() []Directive {
 	var out []Directive
 	for _, d := range directives {
-		out = append(out, Directive{d.name, d.initial, d.note, d.change == live})
+		out = append(out, Directive{d.name, d.initial, d.note, d.change == changeLive})
 	}
 	return out
 }

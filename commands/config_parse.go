@@ -14,15 +14,15 @@ import (
 // parser is the kind of a directive.
 type parser = func(old setting, words []string, start bool) (setting, error)
 
-func number(n int64) setting { return setting{text: strconv.FormatInt(n, 10), n: n} }
+func numberSetting(n int64) setting { return setting{text: strconv.FormatInt(n, 10), n: n} }
 
-// text takes anything.
-func text(_ setting, words []string, _ bool) (setting, error) {
+// anyText takes anything.
+func anyText(_ setting, words []string, _ bool) (setting, error) {
 	return setting{text: words[0]}, nil
 }
 
-// integer takes a canonical number.
-func integer(least, most int64) parser {
+// intBetween takes a canonical number.
+func intBetween(least, most int64) parser {
 	return func(_ setting, words []string, _ bool) (setting, error) {
 		n, ok := resp.ParseInt([]byte(words[0]))
 		if !ok {
@@ -32,12 +32,12 @@ func integer(least, most int64) parser {
 			return setting{}, errConfigRange(strconv.FormatInt(least, 10),
 				strconv.FormatInt(most, 10))
 		}
-		return number(n), nil
+		return numberSetting(n), nil
 	}
 }
 
-// octal takes file permissions.
-func octal(least, most int64) parser {
+// octalBetween takes file permissions.
+func octalBetween(least, most int64) parser {
 	return func(_ setting, words []string, _ bool) (setting, error) {
 		n, err := strconv.ParseInt(words[0], 8, 64)
 		if err != nil {
@@ -51,8 +51,8 @@ func octal(least, most int64) parser {
 	}
 }
 
-// memory takes a size with a unit.
-func memory(least, most uint64) parser {
+// memoryBetween takes a size with a unit.
+func memoryBetween(least, most uint64) parser {
 	return func(_ setting, words []string, _ bool) (setting, error) {
 		u, ok := parseMemory(words[0])
 		if !ok {
@@ -90,8 +90,8 @@ func parseMemory(word string) (u uint64, ok bool) {
 	return 0, true
 }
 
-// boolean takes yes or no.
-func boolean(_ setting, words []string, _ bool) (setting, error) {
+// yesOrNo takes yes or no.
+func yesOrNo(_ setting, words []string, _ bool) (setting, error) {
 	switch {
 	case strings.EqualFold(words[0], "yes"):
 		return setting{text: "yes", n: 1}, nil
@@ -101,8 +101,8 @@ func boolean(_ setting, words []string, _ bool) (setting, error) {
 	return setting{}, errConfigBool
 }
 
-// enum takes one of several names, in any case; the number is its place.
-func enum(names ...string) parser {
+// enumOf takes one of several names, in any case; the number is its place.
+func enumOf(names ...string) parser {
 	return func(_ setting, words []string, _ bool) (setting, error) {
 		i := slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, words[0]) })
 		if i < 0 {
@@ -127,22 +127,22 @@ func never(refused string, parse parser) parser {
 // parseHz brings numbers that are out of range into it, as Redis does.
 func parseHz(old setting, words []string, start bool) (setting, error) {
 	const least, most = 1, 500
-	v, err := integer(0, intMax)(old, words, start)
+	v, err := intBetween(0, intMax)(old, words, start)
 	if err != nil {
 		return v, err
 	}
-	return number(min(max(v.n, least), most)), nil
+	return numberSetting(min(max(v.n, least), most)), nil
 }
 
 func parseLoops(old setting, words []string, start bool) (setting, error) {
 	if strings.EqualFold(words[0], "auto") {
-		return number(0), nil
+		return numberSetting(0), nil
 	}
-	return integer(0, 128)(old, words, start)
+	return intBetween(0, 128)(old, words, start)
 }
 
 func parsePartitions(old setting, words []string, start bool) (setting, error) {
-	v, err := integer(1, 1<<12)(old, words, start)
+	v, err := intBetween(1, 1<<10)(old, words, start)
 	if err == nil && bits.OnesCount64(uint64(v.n)) != 1 {
 		err = errConfigPower
 	}

@@ -227,3 +227,6 @@ func errDebug(sub []byte) error {
 	return resp.Error("ERR unknown subcommand or wrong number of arguments for '" +
 		string(quoted(sub, 128)) + "'. Try DEBUG HELP.")
 }
+
+// errOther makes a reply of an error that is none of Redis's.
+func errOther(err error) resp.Error { return resp.Error("ERR " + err.Error()) }

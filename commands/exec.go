@@ -101,6 +101,7 @@ func (c *Call) failed(err error, mark resp.Mark, before int) error {
 			panic("commands: " + c.Spec.full + " left for elsewhere after a write")
 		}
 		c.commitExpired()
+		c.Reset(c.Spec, c.Args.argv)
 		return err
 	}
 	if c.dirty != before && invariants {
@@ -120,12 +121,12 @@ func (c *Call) commitExpired() {
 }
 
 func (c *Call) replyError(err error) {
-	c.Server.Stats.Errors.Add(1)
-	if e, ok := err.(resp.Error); ok {
-		c.Reply.Error(e)
-		return
+	e, ok := err.(resp.Error)
+	if !ok {
+		e = errOther(err)
 	}
-	c.Reply.Error(resp.Error("ERR " + err.Error()))
+	c.Server.Stats.CountError(e)
+	c.Reply.Error(e)
 }
 
 // panicked costs the request an error if nothing was written yet; else the process ends, since a

@@ -29,6 +29,7 @@ type bench struct {
 
 	clients []*Session
 	closed  []*Session // in the order of Clients.Close
+	process *fakeProcess
 }
 
 // fakeClients are the bench's: what is closed is only noted.
@@ -44,6 +45,31 @@ func (f fakeClients) Each(yield func(*Session) bool) {
 func (f fakeClients) Close(s *Session) { f.b.closed = append(f.b.closed, s) }
 func (f fakeClients) Count() int       { return len(f.b.clients) }
 func (f fakeClients) Blocked() int     { return 0 }
+
+// fakeProcess is the bench's: its numbers are any, but always the same.
+type fakeProcess struct {
+	slept     int64
+	shutdowns []ShutdownOptions
+	refuse    error
+}
+
+func (p *fakeProcess) Resident() int64                   { return 30 << 20 }
+func (p *fakeProcess) CPU() (system, user float64)       { return 1.5, 2.25 }
+func (p *fakeProcess) PID() int                          { return 4711 }
+func (p *fakeProcess) Arena() (used, lent, mapped int64) { return 8 << 20, 9 << 20, 16 << 20 }
+func (p *fakeProcess) Heap() int64                       { return 2 << 20 }
+func (p *fakeProcess) Host() (system string, memory int64) {
+	return "Linux 6.1.0 x86_64", 8 << 30
+}
+func (p *fakeProcess) Sleep(ns int64)     { p.slept += ns }
+func (p *fakeProcess) Executable() string { return "/usr/bin/kiln" }
+func (p *fakeProcess) ConfigFile() string { return "" }
+func (p *fakeProcess) Shutdown(o ShutdownOptions) error {
+	if p.refuse == nil {
+		p.shutdowns = append(p.shutdowns, o)
+	}
+	return p.refuse
+}
 
 // recorder is a listener that keeps all it is told, as text.
 type recorder struct {
@@ -68,6 +94,8 @@ func newBench(t testing.TB, partitions int) *bench {
 	b.server.OnBug = func(command, what string) { t.Fatalf("%s: %s", command, what) }
 	b.server.Config.DebugCommand.Store(PermitYes)
 	b.server.Clients = fakeClients{b}
+	b.process = &fakeProcess{}
+	b.server.Process = b.process
 	b.conn = &Session{ID: 1, Created: b.now, Addr: "127.0.0.1:1001", LocalAddr: "127.0.0.1:6379"}
 	b.conn.Begin(b.server)
 	b.clients = []*Session{b.conn}
@@ -115,6 +143,10 @@ func (b *bench) run(words ...string) string {
 	b.call.Hashes = b.call.Hashes[:0]
 	for _, k := range b.call.Keys {
 		b.call.Hashes = append(b.call.Hashes, keyspace.HashKey(b.server.Seed, k))
+	}
+	b.call.Space = nil
+	if len(b.spaces[0]) == 1 && spec.Where == ByKey { // as the router does for one partition
+		b.call.Space = b.spaces[b.conn.DB][0]
 	}
 	if err := Exec(&b.call); err != nil {
 		b.t.Fatalf("%v: %v", words, err)

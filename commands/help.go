@@ -1,28 +1,36 @@
 package commands
 
-import "strings"
+import (
+	"strings"
+
+	"kiln/wire/resp"
+)
 
 // cmdHelp is the HELP of every container: what the rows of its subcommands say, laid out as Redis
 // does.
 func cmdHelp(c *Call) error {
 	container := c.Spec.container()
-	w := c.Reply
-	lines := 1 + 2*len(container.Subs)
-	if container.Run != nil {
+	replyHelp(c.Reply, container, container.Subs)
+	return nil
+}
+
+// replyHelp is for containers that Redis has no rows below, too: DEBUG.
+func replyHelp(w *resp.Writer, container *Spec, subs []Spec) {
+	lines, alone := 1+2*len(subs), container.Run != nil && container.Subs != nil
+	if alone {
 		lines += 2
 	}
 
 	w.Array(lines)
 	w.Simple(strings.ToUpper(container.Name) +
 		" <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
-	if container.Run != nil {
+	if alone {
 		w.Simple("(no subcommand)")
 		w.Simple("    " + container.Doc)
 	}
-	for i := range container.Subs {
-		sub := &container.Subs[i]
+	for i := range subs {
+		sub := &subs[i]
 		w.Simple(strings.TrimSpace(strings.ToUpper(sub.Name) + " " + sub.Syntax))
 		w.Simple("    " + sub.Doc)
 	}
-	return nil
 }

@@ -120,6 +120,7 @@ type Server struct {
 	Process Process
 	Started int64  // Unix nanoseconds
 	RunID   string // 40 hex digits
+	Loops   int    // event loops that run
 	Stats   Stats
 	// OnBug is told of faults of ours, which cost a request its reply.
 	OnBug func(command, what string)
@@ -129,6 +130,10 @@ type Server struct {
 type Stats struct {
 	Commands, Connections, Rejected, BytesIn, BytesOut, Panics, Errors atomic.Int64
 	SweptKeys, RoamersInterleaved                                      atomic.Int64
+	PeakMemory                                                         atomic.Int64
+
+	prefixes atomic.Pointer[prefixCounts] // errors by their first word
+	rates    rates
 }
 
 // Process is what the operating system knows of the server; package main has it.
@@ -141,6 +146,11 @@ type Process interface {
 	PID() int
 	// Arena gives the bytes of data handed out, lent to partitions and mapped.
 	Arena() (used, lent, mapped int64)
+	// Heap is what the Go heap takes, in bytes.
+	Heap() int64
+	// Host is the operating system with its version, and the machine's memory in bytes; empty
+	// and 0 if unknown.
+	Host() (system string, memory int64)
 	// Sleep holds the calling goroutine up for a time in nanoseconds.
 	Sleep(ns int64)
 	// Shutdown begins the end of the server; it returns an error text where it refuses.
