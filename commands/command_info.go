@@ -55,9 +55,8 @@ var commandCommands = []Spec{
 				Complexity: "O(N) where N is the number of commands asked for",
 				Doc:        "Describes some commands, or all.",
 				Syntax:     "[command-name [command-name ...]]",
-				History: [][2]string{{"7.0.0",
-					"Allowed to be called with no argument to get info on all commands."}},
-				Tips: []string{"nondeterministic_output_order"},
+				History:    [][2]string{{"7.0.0", "Without names, all commands."}},
+				Tips:       []string{"nondeterministic_output_order"},
 			},
 			{
 				Name: "list", Arity: -2, Flags: commandFlags, Group: GroupServer, Where: Loop,
@@ -112,7 +111,7 @@ func cmdCommandInfo(c *Call) error {
 		if s := c.Spec.table.named(name); s != nil {
 			c.replyInfo(s)
 		} else {
-			c.Reply.NullArray()
+			c.Reply.Null()
 		}
 	}
 	return nil
@@ -159,7 +158,11 @@ func (c *Call) replyInfo(s *Spec) {
 	for i := range s.Keys {
 		c.replyKeySpec(&s.Keys[i])
 	}
-	w.Set(len(s.Subs))
+	if s.Subs == nil { // Redis has no type for no subcommands but a set's.
+		w.Set(0)
+		return
+	}
+	w.Array(len(s.Subs))
 	for i := range s.Subs {
 		c.replyInfo(&s.Subs[i])
 	}

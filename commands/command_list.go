@@ -16,7 +16,7 @@ func cmdCommandList(c *Call) error {
 			keep = func(s *Spec) bool { return s.categories&wanted != 0 }
 		case a.Is("PATTERN"):
 			pattern := a.Next()
-			keep = func(s *Spec) bool { return globMatch(pattern, []byte(s.full), false) }
+			keep = func(s *Spec) bool { return globMatch(pattern, []byte(s.full), true) }
 		default:
 			return errSyntax
 		}

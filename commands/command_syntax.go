@@ -35,6 +35,29 @@ var argumentKinds = kinds(map[string]string{
 	"unix-time": "unix-time-milliseconds unix-time-seconds",
 })
 
+// argumentKindsOf are what a word means in one command, or in one group, where that is not what it
+// means elsewhere.
+var argumentKindsOf = map[string]string{
+	"bitmap value":           "integer",
+	"hincrbyfloat increment": "double",
+	"incrbyfloat increment":  "double",
+	"list timeout":           "double",
+	"sorted-set timeout":     "double",
+	"stream end":             "string",
+	"stream start":           "string",
+	"xpending min-idle-time": "integer",
+	"zcount max":             "double",
+	"zcount min":             "double",
+	"zrange start":           "string",
+	"zrange stop":            "string",
+	"zrangebyscore max":      "double",
+	"zrangebyscore min":      "double",
+	"zremrangebyscore max":   "double",
+	"zremrangebyscore min":   "double",
+	"zrevrangebyscore max":   "double",
+	"zrevrangebyscore min":   "double",
+}
+
 func kinds(words map[string]string) map[string]string {
 	m := make(map[string]string)
 	for kind, list := range words {
@@ -57,7 +80,7 @@ func (s *Spec) arguments() []argument {
 		args = []argument{group(alternatives)}
 	}
 	keys := 0
-	s.numberKeys(args, &keys)
+	s.refine(args, &keys)
 	return args
 }
 
@@ -222,12 +245,17 @@ func group(alternatives [][]item) argument {
 	return argument{name: "option", kind: kindOneOf, args: choices}
 }
 
-// numberKeys says which key spec finds each key: they come in the same order. Where a command has
-// no keys, a word that often names one is just a word.
-func (s *Spec) numberKeys(args []argument, keys *int) {
+// refine says what depends on the command: what its words mean, and which key spec finds each key;
+// they come in the same order. Without keys, a word that often names one is just a word.
+func (s *Spec) refine(args []argument, keys *int) {
 	for i := range args {
 		a := &args[i]
-		s.numberKeys(a.args, keys)
+		s.refine(a.args, keys)
+		if kind := argumentKindsOf[s.full+" "+a.name]; kind != "" {
+			a.kind = kind
+		} else if kind := argumentKindsOf[string(s.Group)+" "+a.name]; kind != "" {
+			a.kind = kind
+		}
 		switch {
 		case a.kind != kindKey:
 		case len(s.Keys) == 0:

@@ -10,7 +10,7 @@ var connectionCommands = []Spec{
 		Complexity: "O(N) where N is the number of passwords of the user",
 		Doc:        "Says who the client is, with a password to prove it.",
 		Syntax:     "[username] password",
-		History:    [][2]string{{"6.0.0", "Added ACL style (username and password)."}},
+		History:    [][2]string{{"6.0.0", "A user's name before the password."}},
 	},
 	{
 		Name: "client", Arity: -2, Flags: Sentinel, Group: GroupConnection, Subs: clientCommands,
@@ -26,11 +26,9 @@ var connectionCommands = []Spec{
 		Name: "hello", Arity: -1,
 		Flags: NoScript | Loading | Stale | Fast | NoAuth | AllowBusy | Sentinel,
 		Group: GroupConnection, Where: Loop, Run: cmdHello, Since: "6.0.0", Complexity: "O(1)",
-		Doc:    "Chooses the protocol, and on request authenticates and names the connection.",
-		Syntax: "[protover [AUTH username password] [SETNAME clientname]]",
-		History: [][2]string{{"6.2.0",
-			"`protover` made optional; when called without arguments the command reports the " +
-				"current connection's context."}},
+		Doc:     "Chooses the protocol, and on request authenticates and names the connection.",
+		Syntax:  "[protover [AUTH username password] [SETNAME clientname]]",
+		History: [][2]string{{"6.2.0", "May be called without a version, just to ask."}},
 	},
 	{
 		Name: "ping", Arity: -1, Flags: Fast | Sentinel, Group: GroupConnection, Where: Loop,

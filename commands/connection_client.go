@@ -39,13 +39,12 @@ var clientCommands = []Spec{
 			"PUBSUB>] | [USER username] | [ADDR ip:port] | [LADDR ip:port] | " +
 			"[SKIPME <YES | NO>] | [MAXAGE maxage] [...]>>",
 		History: [][2]string{
-			{"2.8.12", "Added new filter format."},
-			{"2.8.12", "`ID` option."},
-			{"3.2.0", "Added `master` type in for `TYPE` option."},
-			{"5.0.0", "Replaced `slave` `TYPE` with `replica`. " +
-				"`slave` still supported for backward compatibility."},
-			{"6.2.0", "`LADDR` option."},
-			{"7.4.0", "`MAXAGE` option."},
+			{"2.8.12", "Filters by option and value."},
+			{"2.8.12", "`ID`."},
+			{"3.2.0", "`TYPE master`."},
+			{"5.0.0", "`TYPE replica`; `slave` means the same."},
+			{"6.2.0", "`LADDR`."},
+			{"7.4.0", "`MAXAGE`."},
 		},
 	},
 	{
@@ -57,16 +56,15 @@ var clientCommands = []Spec{
 		Syntax: "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] " +
 			"[ID client-id [client-id ...]]",
 		History: [][2]string{
-			{"2.8.12", "Added unique client `id` field."},
-			{"5.0.0", "Added optional `TYPE` filter."},
-			{"6.0.0", "Added `user` field."},
-			{"6.2.0", "Added `argv-mem`, `tot-mem`, `laddr` and `redir` fields and the " +
-				"optional `ID` filter."},
-			{"7.0.0", "Added `resp`, `multi-mem`, `rbs` and `rbp` fields."},
-			{"7.0.3", "Added `ssub` field."},
-			{"7.2.0", "Added `lib-name` and `lib-ver` fields."},
-			{"7.4.0", "Added `watch` field."},
-			{"8.0.0", "Added `io-thread` field."},
+			{"2.8.12", "Field `id`."},
+			{"5.0.0", "Filter `TYPE`."},
+			{"6.0.0", "Field `user`."},
+			{"6.2.0", "Fields `argv-mem`, `tot-mem`, `laddr`, `redir`; filter `ID`."},
+			{"7.0.0", "Fields `resp`, `multi-mem`, `rbs`, `rbp`."},
+			{"7.0.3", "Field `ssub`."},
+			{"7.2.0", "Fields `lib-name`, `lib-ver`."},
+			{"7.4.0", "Field `watch`."},
+			{"8.0.0", "Field `io-thread`."},
 		},
 	},
 	{
