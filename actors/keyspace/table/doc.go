@@ -21,5 +21,8 @@
 // cases, one line. Buckets are taken in proportion to the hash, so a bucket order is a hash order
 // in every size of a segment: a scan's cursor stays valid while the table grows and shrinks.
 //
+// The hash is trusted: some thousand records whose upper 22 bits are alike make a segment overflow,
+// which is a panic. So the hash has to be seeded.
+//
 // The table knows nothing of keys: it gives candidates, the caller compares.
 package table

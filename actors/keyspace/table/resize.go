@@ -54,13 +54,23 @@ func (t *Table) grow(h, e uint64) bool {
 			wide.entries[2*i], wide.entries[2*i+1] = old, old
 		}
 		t.dir.Store(wide)
+		t.deep = 0
 	}
-	const half = 4 // 96 lines: half of a full segment fills them to 58 %
-	low, high := t.newSegment(sizes[half], depth+1), t.newSegment(sizes[half], depth+1)
-	t.spread(e, depth, low, high)
+	const last = len(sizes) - 1
+	half := sizes[last-1] // half of a full segment fills them to 58 %
+	low, high := t.newSegment(half, depth+1), t.newSegment(half, depth+1)
+	if !t.spread(e, depth, low, high) { // unequal parts: only a bad hash gets here
+		t.freeSegment(low)
+		t.freeSegment(high)
+		low, high = t.newSegment(sizes[last], depth+1), t.newSegment(sizes[last], depth+1)
+		t.spread(e, depth, low, high)
+	}
 	t.setSegment(h&^(1<<(63-depth)), low)
 	t.setSegment(h|1<<(63-depth), high)
 	t.freeSegment(e)
+	if depth+1 == t.dir.Load().depth {
+		t.deep += 2
+	}
 	return true
 }
 
@@ -71,13 +81,13 @@ func (t *Table) resize(h, e uint64, lines int) {
 	t.freeSegment(e)
 }
 
-// spread moves a segment's records to low or high, by the hash's bit of that depth. Records
-// are prefetched in groups: their hashes are all that it reads.
-func (t *Table) spread(e uint64, depth uint, low, high uint64) {
+// spread moves a segment's records to low or high, by the hash's bit of that depth, and reports
+// whether they had room. Records are prefetched in groups: their hashes are all that it reads.
+func (t *Table) spread(e uint64, depth uint, low, high uint64) bool {
 	const group = 8 * slots
 	var recs [group]uint64
 	n := 0
-	flush := func() {
+	flush := func() bool {
 		prefetch.Lines(&recs[0], n)
 		for _, rec := range recs[:n] {
 			h := t.hash(arena.Addr(rec))
@@ -85,11 +95,15 @@ func (t *Table) spread(e uint64, depth uint, low, high uint64) {
 			if h>>(63-depth)&1 == 1 {
 				to = high
 			}
-			seg := segmentOf(to)
-			arena.Store(seg+headCount, arena.Load(seg+headCount)+1)
+			count := segmentOf(to) + headCount
+			if arena.Load(count) == bucketsOf(to)*slots {
+				return false
+			}
+			arena.Store(count, arena.Load(count)+1)
 			place(to, h, arena.Addr(rec))
 		}
 		n = 0
+		return true
 	}
 	for b := uint64(0); b < bucketsOf(e); b++ {
 		line := lineOf(segmentOf(e), b)
@@ -99,66 +113,76 @@ func (t *Table) spread(e uint64, depth uint, low, high uint64) {
 				n++
 			}
 		}
-		if n > group-slots {
-			flush()
+		if n > group-slots && !flush() {
+			return false
 		}
 	}
-	flush()
+	return flush()
+}
+
+// fit is the smallest size that n records fill to less than 69 %, 0 if there is none.
+func fit(n int) (lines int) {
+	for _, lines := range sizes {
+		if n*16 < (lines-1)*slots*11 {
+			return lines
+		}
+	}
+	return 0
 }
 
 // shrink follows a segment of which three quarters are free: a smaller size, or, from the
-// smallest size of a split segment on, one segment with its sibling.
-func (t *Table) shrink(h, e uint64) {
-	n := int(arena.Load(segmentOf(e) + headCount))
-	for _, lines := range sizes {
-		if lines >= linesOf(e) {
-			break
-		}
-		if n*16 < (lines-1)*slots*11 { // under 69 % in the smaller size
+// smallest size of a split segment on, one segment with its sibling. If few records are in that
+// too, it goes on, so that no empty segments are left when there are no more records to delete.
+func (t *Table) shrink(h, e uint64) (changed bool) {
+	for {
+		n := int(arena.Load(segmentOf(e) + headCount))
+		if lines := fit(n); lines < linesOf(e) {
 			t.resize(h, e, lines)
-			return
+			return true
 		}
-	}
-	depth := depthOf(e)
-	if depth == 0 {
-		return
-	}
-	sibling := t.entry(h ^ 1<<(64-depth))
-	if depthOf(sibling) != depth {
-		return
-	}
-	both := n + int(arena.Load(segmentOf(sibling)+headCount))
-	for _, lines := range sizes {
-		if both*16 < (lines-1)*slots*11 {
-			to := t.newSegment(lines, depth-1)
-			t.spread(e, 0, to, to)
-			t.spread(sibling, 0, to, to)
-			t.setSegment(h, to)
-			t.freeSegment(e)
-			t.freeSegment(sibling)
-			t.narrow()
-			return
+		depth := depthOf(e)
+		if depth == 0 {
+			return changed
 		}
+		sibling := t.entry(h ^ 1<<(64-depth))
+		if depthOf(sibling) != depth {
+			return changed
+		}
+		both := n + int(arena.Load(segmentOf(sibling)+headCount))
+		lines := fit(both)
+		if lines == 0 {
+			return changed
+		}
+		to := t.newSegment(lines, depth-1)
+		t.spread(e, 0, to, to)
+		t.spread(sibling, 0, to, to)
+		t.setSegment(h, to)
+		t.freeSegment(e)
+		t.freeSegment(sibling)
+		if depth == t.dir.Load().depth {
+			if t.deep -= 2; t.deep == 0 {
+				t.narrow()
+			}
+		}
+		if both*4 >= (lines-1)*slots {
+			return true
+		}
+		e, changed = to, true
 	}
 }
 
 // narrow halves the directory while no segment needs its last bit.
 func (t *Table) narrow() {
-	for {
-		d := t.dir.Load()
-		if d.depth == 0 {
-			return
-		}
-		for _, e := range d.entries {
-			if depthOf(e) == d.depth {
-				return
-			}
-		}
+	for d := t.dir.Load(); d.depth > 0 && t.deep == 0; {
 		half := &directory{depth: d.depth - 1, entries: make([]uint64, len(d.entries)/2)}
 		for i := range half.entries {
 			half.entries[i] = d.entries[2*i]
+			if depthOf(half.entries[i]) == half.depth {
+				t.deep++
+			}
 		}
 		t.dir.Store(half)
+		d = half
 	}
 }
 

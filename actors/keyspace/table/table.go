@@ -20,8 +20,9 @@ const (
 	countMask  = 1<<47 | 7
 	countStuck = 15
 
-	headCount = 0 // a segment's first line: records in it,
-	headGone  = 8 // and counts that stuck
+	headCount   = 0  // a segment's first line: records in it,
+	headGone    = 8  // counts that stuck,
+	headDeleted = 16 // and deletions since it was built
 )
 
 // sizes are the lines a segment may have, its head included. The two largest ones are half as
@@ -43,12 +44,13 @@ type Table struct {
 	hash  func(arena.Addr) uint64
 	dir   atomic.Pointer[directory]
 	count int
+	deep  int // segments as deep as the directory: it is halved when there are none
 	bytes int64
 }
 
 // New returns an empty table, which takes no memory yet. hash gives the hash of a record.
 func New(a *arena.Arena, hash func(arena.Addr) uint64) *Table {
-	t := &Table{arena: a, hash: hash}
+	t := &Table{arena: a, hash: hash, deep: 1}
 	t.dir.Store(&directory{entries: make([]uint64, 1)})
 	return t
 }
@@ -171,7 +173,7 @@ func Replace(s Slot, rec arena.Addr) {
 	arena.Store(s, arena.Load(s)&^addrMask|uint64(rec))
 }
 
-// Share is the part of the table's memory that one record of this hash answers for.
+// Share is the part of the segments' memory that one record of this hash answers for.
 func (t *Table) Share(h uint64) int {
 	e := t.entry(h)
 	if e == 0 {
@@ -181,7 +183,7 @@ func (t *Table) Share(h uint64) int {
 	if n == 0 {
 		return 0
 	}
-	return (int(bucketsOf(e)) + 1) * lineBytes / n
+	return (arena.SizeOf(linesOf(e)*lineBytes) + n/2) / n
 }
 
 // Insert adds a record. REQUIRES: it is not in the table.
@@ -244,13 +246,15 @@ func (t *Table) Delete(h uint64, s Slot) {
 			b = 0
 		}
 	}
-	n := arena.Load(seg+headCount) - 1
+	n, deleted := arena.Load(seg+headCount)-1, arena.Load(seg+headDeleted)+1
 	arena.Store(seg+headCount, n)
+	arena.Store(seg+headDeleted, deleted)
 	t.count--
-	switch {
-	case n*4 < buckets*slots && (buckets+1 > uint64(sizes[0]) || depthOf(e) > 0):
-		t.shrink(h, e)
-	case arena.Load(seg+headGone)*8 > buckets:
-		t.resize(h, e, int(buckets)+1)
+	if n*4 < buckets*slots && t.shrink(h, e) {
+		return
+	}
+	// Rebuilt to free counts that stuck, but not at each deletion where they stick again at once.
+	if arena.Load(seg+headGone)*8 > buckets && deleted*4 > buckets*slots {
+		t.resize(h, e, linesOf(e))
 	}
 }
