@@ -28,7 +28,7 @@ func TestPrefetchWhileTheOwnerMutates(t *testing.T) {
 					}
 				}
 				prefetch.Lines(&lines[0], len(lines))
-				prefetch.Spans(&recs[0], len(recs), 2)
+				prefetch.Lines(&recs[0], len(recs))
 			}
 		})
 	}
