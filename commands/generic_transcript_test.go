@@ -32,9 +32,14 @@ func playTranscripts(t *testing.T, patterns ...string) {
 		for _, path := range paths {
 			for _, partitions := range []int{1, 7} {
 				t.Run(fmt.Sprintf("%s/%d", filepath.Base(path), partitions), func(t *testing.T) {
-					play(t, path, partitions)
+					play(t, path, newBench(t, partitions))
 				})
 			}
+			t.Run(filepath.Base(path)+"/held", func(t *testing.T) {
+				b := newBench(t, 7)
+				b.call.Held = true
+				play(t, path, b)
+			})
 		}
 	}
 }
@@ -50,12 +55,11 @@ type show struct {
 
 var bare = map[byte]bool{'+': true, '-': true, ':': true, '_': true, ',': true, '#': true, '(': true}
 
-func play(t *testing.T, path string, partitions int) {
+func play(t *testing.T, path string, b *bench) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, partitions)
 	conns := map[string]*Session{"a": b.conn}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	for i := 0; i < len(lines); {
@@ -86,6 +90,9 @@ func play(t *testing.T, path string, partitions int) {
 		argv, err := splitArgs(command)
 		if err != nil {
 			t.Fatalf("%s:%d: %v", path, i, err)
+		}
+		if Lookup([]byte(argv[0])) == nil {
+			t.Skipf("needs %s", argv[0])
 		}
 		var want show
 		at := i

@@ -66,7 +66,8 @@ func (m lookupMode) touches(noTouch bool) bool {
 }
 
 // find looks a live key up in a space; an expired one is deleted first.
-func (c *Call) find(s *keyspace.Space, db int, key []byte, h uint64, mode lookupMode) keyspace.Entry {
+func (c *Call) find(s *keyspace.Space, db int, key []byte, h uint64, mode lookupMode,
+) keyspace.Entry {
 	e := s.Find(key, h)
 	if e.Exists() && e.Expired(c.Now) {
 		c.expire(s, db, key, e)
@@ -155,7 +156,8 @@ func (c *Call) put(e keyspace.Entry, key, value []byte, deadline keyspace.Deadli
 	return c.putIn(c.DB, e, key, value, deadline)
 }
 
-func (c *Call) putIn(db int, e keyspace.Entry, key, value []byte, deadline keyspace.Deadline) error {
+func (c *Call) putIn(db int, e keyspace.Entry, key, value []byte, deadline keyspace.Deadline,
+) error {
 	h := c.hash(key)
 	s, err := c.open(db, key, h)
 	if err != nil {
@@ -284,6 +286,7 @@ func (c *Call) transfer(key []byte, db int, target []byte, move bool) error {
 	if err != nil {
 		return err
 	}
+	c.announce(db, keyspace.Entry{}, target, e.Type())
 	s.Copy(e, to, target)
 	c.close(db)
 	c.changed(db, target)
