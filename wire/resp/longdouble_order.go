@@ -58,5 +58,5 @@ func (w *Writer) LongDouble(v LongDouble) {
 		return
 	}
 	var text [2 * doubleMax]byte
-	w.buf = appendBulk(w.buf, AppendLongDouble(text[:0], v))
+	w.buf = appendBytes(w.buf, AppendLongDouble(text[:0], v))
 }

@@ -83,7 +83,7 @@ func (w *Writer) Int(n int64) {
 // Bulk writes a string, which it copies.
 func (w *Writer) Bulk(b []byte) {
 	w.owed--
-	w.buf = appendBulk(w.buf, b)
+	w.buf = appendBytes(w.buf, b)
 }
 
 // BulkString is Bulk for a string.
@@ -176,7 +176,7 @@ func (w *Writer) Double(v float64) {
 		return
 	}
 	var text [doubleMax]byte
-	w.buf = appendBulk(w.buf, AppendDouble(text[:0], v))
+	w.buf = appendBytes(w.buf, AppendDouble(text[:0], v))
 }
 
 // BigNumber writes an integer of any size, given in decimal; in RESP2 as a bulk string.
@@ -239,9 +239,10 @@ func appendHeader(b []byte, kind byte, n int64) []byte {
 	return append(strconv.AppendInt(append(b, kind), n, 10), "\r\n"...)
 }
 
-// appendBulk makes room once and then knows every index: with three appends it takes twice as
-// long.
-func appendBulk[T []byte | string](b []byte, v T) []byte {
+// appendBytes makes room once and then knows every index: with three appends it takes twice as
+// long. It stands beside appendBulk, since what another package gives to a generic function
+// escapes: each reply from a scratch buffer would then cost an allocation.
+func appendBytes(b, v []byte) []byte {
 	n := len(v)
 	b = reserve(b, n+headerMax+2)
 	p := len(b)
@@ -254,6 +255,11 @@ func appendBulk[T []byte | string](b []byte, v T) []byte {
 		return b
 	}
 	b = appendHeader(b, '$', int64(n))
+	return append(append(b, v...), "\r\n"...)
+}
+
+func appendBulk[T []byte | string](b []byte, v T) []byte {
+	b = appendHeader(reserve(b, len(v)+headerMax+2), '$', int64(len(v)))
 	return append(append(b, v...), "\r\n"...)
 }
 
