@@ -82,13 +82,11 @@ func (s *Spec) FindPlaces(argv [][]byte, dst []KeyPlace) ([]KeyPlace, bool) {
 	return dst, true
 }
 
-// setPlaces knows what SET does with its key: with GET or a condition on its value it reads it.
+// setPlaces knows what SET does with its key: with GET it reads it, too.
 func setPlaces(argv [][]byte, dst []KeyPlace) ([]KeyPlace, bool) {
 	flags := KeyOW | KeyUpdate
 	for _, w := range argv[min(3, len(argv)):] {
-		switch {
-		case equalFold(w, "GET"), equalFold(w, "IFEQ"), equalFold(w, "IFNE"),
-			equalFold(w, "IFDEQ"), equalFold(w, "IFDNE"):
+		if equalFold(w, "GET") {
 			flags = KeyRW | KeyAccess | KeyUpdate
 		}
 	}

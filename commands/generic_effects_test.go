@@ -85,7 +85,8 @@ func textOf(shown string) string {
 var randomLines = []string{
 	"set K V", "set K N", "set K V px T", "set K V keepttl", "set K V pxat A", "set K V nx get",
 	"set K L", "mset K V K N K V", "msetnx K V K V", "getdel K", "getex K px T", "getex K persist",
-	"incr K", "decrby K N", "incrbyfloat K 1.5", "append K V", "setrange K 5 V", "get K", "setex K 1 V",
+	"incr K", "decrby K N", "incrbyfloat K 1.5", "append K V", "setrange K 5 V", "get K",
+	"setex K 1 V",
 	"del K K", "unlink K", "exists K K", "touch K K", "ttl K", "type K",
 	"expire K 1", "pexpire K T", "pexpireat K A", "pexpire K T gt", "pexpire K T lt", "pexpire K T nx",
 	"pexpire K T xx", "expire K -1", "expire K 9999999999999", "persist K", "persist K",

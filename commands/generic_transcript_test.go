@@ -53,7 +53,10 @@ type show struct {
 	relax []string
 }
 
-var bare = map[byte]bool{'+': true, '-': true, ':': true, '_': true, ',': true, '#': true, '(': true}
+// bare are the kinds of which a line is all there is.
+var bare = map[byte]bool{
+	'+': true, '-': true, ':': true, '_': true, ',': true, '#': true, '(': true,
+}
 
 func play(t *testing.T, path string, b *bench) {
 	text, err := os.ReadFile(path)
