@@ -17,7 +17,7 @@ func Check(spec *Spec, conn *Session, argv [][]byte) error {
 	if spec.Flags&ProtectedFlag != 0 && !conn.permitted(spec) {
 		return errProtected(spec.container().Name)
 	}
-	if !conn.Authenticated && spec.Flags&NoAuth == 0 && conn.unknown() {
+	if !conn.Authenticated && spec.Flags&NoAuth == 0 && conn.Stranger() {
 		return errNoAuth
 	}
 	return nil

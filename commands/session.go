@@ -68,9 +68,9 @@ func (s *Server) passwordSet() bool {
 	return p != nil && *p != ""
 }
 
-// unknown tells whether the client must authenticate first. One that never did needs not once
+// Stranger tells whether the client must authenticate first. One that never did needs not once
 // the password is taken away, and has to again when there is a new one.
-func (s *Session) unknown() bool {
+func (s *Session) Stranger() bool {
 	return !s.Authenticated && (s.Server == nil || s.Server.passwordSet())
 }
 
