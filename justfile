@@ -17,7 +17,7 @@ vet:
 
 # The linters of .golangci.yml; pinned, fetched on first use.
 lint:
-    {{go}} run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.4.0 run ./...
+    {{go}} run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
 # All tests, with borrowed memory scribbled over after use.
 test *args:
@@ -39,11 +39,11 @@ record *args:
 fuzz time="10s":
     #!/usr/bin/env bash
     set -euo pipefail
-    {{go}} list ./... | while read -r package; do
-        {{go}} test -list '^Fuzz' "$package" | grep '^Fuzz' | while read -r target; do
+    for package in $({{go}} list ./...); do
+        for target in $({{go}} test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
             echo "$package $target"
-            {{go}} test -run '^$' -fuzz "^$target\$" -fuzztime {{time}} "$package" </dev/null
-        done || true
+            {{go}} test -run '^$' -fuzz "^$target\$" -fuzztime {{time}} "$package"
+        done
     done
 
 # The micro-benchmarks; `just bench ./commands -bench Exec/get` for some of them.

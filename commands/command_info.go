@@ -8,9 +8,11 @@ import (
 // commandFlags are the flags of COMMAND itself and all its subcommands.
 const commandFlags = Loading | Stale | Sentinel
 
+// What describes all commands takes a millisecond or more, too long for an event loop:
+// BenchmarkCommandDocs.
 var commandCommands = []Spec{
 	{
-		Name: "command", Arity: -1, Flags: commandFlags, Group: GroupServer, Where: Loop,
+		Name: "command", Arity: -1, Flags: commandFlags, Group: GroupServer, Where: Worker,
 		Categories: CatConnection, Run: cmdCommand, Since: "2.8.13",
 		Complexity: "O(N) where N is the number of commands",
 		Doc:        "Describes all commands.",
@@ -22,7 +24,7 @@ var commandCommands = []Spec{
 				Complexity: "O(1)", Doc: "Counts the commands.",
 			},
 			{
-				Name: "docs", Arity: -2, Flags: commandFlags, Group: GroupServer, Where: Loop,
+				Name: "docs", Arity: -2, Flags: commandFlags, Group: GroupServer, Where: Worker,
 				Categories: CatConnection, Run: cmdCommandDocs, Since: "7.0.0",
 				Complexity: "O(N) where N is the number of commands asked for",
 				Doc:        "Gives the documentation of some commands, or of all.",
@@ -50,7 +52,7 @@ var commandCommands = []Spec{
 				Doc: "Lists the subcommands.",
 			},
 			{
-				Name: "info", Arity: -2, Flags: commandFlags, Group: GroupServer, Where: Loop,
+				Name: "info", Arity: -2, Flags: commandFlags, Group: GroupServer, Where: Worker,
 				Categories: CatConnection, Run: cmdCommandInfo, Since: "2.8.13",
 				Complexity: "O(N) where N is the number of commands asked for",
 				Doc:        "Describes some commands, or all.",

@@ -82,11 +82,13 @@ func (s *Spec) FindPlaces(argv [][]byte, dst []KeyPlace) ([]KeyPlace, bool) {
 	return dst, true
 }
 
-// setPlaces knows what SET does with its key: with GET it reads it, too.
+// setPlaces knows what SET does with its key: with GET or a condition on its value it reads it.
 func setPlaces(argv [][]byte, dst []KeyPlace) ([]KeyPlace, bool) {
 	flags := KeyOW | KeyUpdate
 	for _, w := range argv[min(3, len(argv)):] {
-		if equalFold(w, "GET") {
+		switch {
+		case equalFold(w, "GET"), equalFold(w, "IFEQ"), equalFold(w, "IFNE"),
+			equalFold(w, "IFDEQ"), equalFold(w, "IFDNE"):
 			flags = KeyRW | KeyAccess | KeyUpdate
 		}
 	}

@@ -323,6 +323,17 @@ command getkeysandflags get
 command getkeysandflags GET a
 command getkeysandflags mset a 1 b 2
 command getkeysandflags ping
+command getkeysandflags set a b
+command getkeysandflags set a b nx Get
+command getkeys set a
+command getkeys object encoding a
+command getkeysandflags object encoding a
+command getkeys object nosuch a
+command getkeysandflags rename a b
+command getkeysandflags copy a b replace
+command getkeysandflags lcs a b
+command getkeysandflags memory usage a
+command getkeys config get a
 nosuch
 nosuch a
 nosuch "a\0b" c

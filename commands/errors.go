@@ -172,8 +172,9 @@ func errUnknownSub(parent, sub []byte) error {
 // errProtected refuses a command that the configuration has to allow: DEBUG, MODULE.
 func errProtected(name string) error {
 	return resp.Error("ERR " + strings.ToUpper(name) + " command not allowed. If the enable-" +
-		name + "-command option is set to \"local\", you can run it from a local connection, otherwise you " +
-		"need to set this option in the configuration file, and then restart the server.")
+		name + "-command option is set to \"local\", you can run it from a local connection, " +
+		"otherwise you need to set this option in the configuration file, and then restart the " +
+		"server.")
 }
 
 func errHelloOption(option []byte) error {

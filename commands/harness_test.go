@@ -91,7 +91,7 @@ func (r *recorder) Flushed(int)       {}
 func newBench(t testing.TB, partitions int) *bench {
 	b := &bench{t: t, now: 1_700_000_000_000_000_000}
 	b.server = &Server{Config: NewConfig(), Seed: 7, Started: b.now}
-	b.server.OnBug = func(command, what string) { t.Fatalf("%s: %s", command, what) }
+	b.server.OnBug = func(command, what string) { b.t.Fatalf("%s: %s", command, what) }
 	b.server.Config.DebugCommand.Store(PermitYes)
 	b.server.Clients = fakeClients{b}
 	b.process = &fakeProcess{}
@@ -168,6 +168,8 @@ func (b *bench) Flush(db int) {
 	for i := range b.spaces {
 		for p := range b.spaces[i] {
 			if db < 0 || i == db {
+				for b.spaces[i][p].Drop(64) {
+				}
 				b.spaces[i][p] = b.new()
 			}
 		}

@@ -161,7 +161,8 @@ var stringCommands = []Spec{
 			Flags: KeyRW | KeyAccess | KeyUpdate | KeyVariable, At: 1, Step: 1,
 			Notes: "RW and ACCESS due to the optional `GET` argument",
 		}},
-		Run: cmdSet, Since: "1.0.0", Complexity: "O(1)",
+		Places: setPlaces,
+		Run:    cmdSet, Since: "1.0.0", Complexity: "O(1)",
 		Syntax: "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | " +
 			"IFDNE ifdne-digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | " +
 			"PXAT unix-time-milliseconds | KEEPTTL]",

@@ -50,4 +50,4 @@ for ((run = 1; run <= ${RUNS:-10}; run++)); do
 		done
 	done
 done
-go run golang.org/x/perf/cmd/benchstat@latest "base=$work/base.txt" "head=$work/head.txt"
+go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da "base=$work/base.txt" "head=$work/head.txt"

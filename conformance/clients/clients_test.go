@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -124,6 +126,9 @@ func lack(t *testing.T, format string, args ...any) {
 // tool finds a program of Redis or Valkey.
 func tool(t *testing.T, name string) string {
 	t.Helper()
+	if slices.Contains(strings.Fields(os.Getenv("KILN_WITHOUT")), name) {
+		t.Skipf("without %s: KILN_WITHOUT says that there is none", name)
+	}
 	if dir := os.Getenv("KILN_PEERS"); dir != "" {
 		p := filepath.Join(dir, name)
 		if _, err := os.Stat(p); err == nil {

@@ -9,6 +9,7 @@
 //	KILN_SERVER   a server program to start instead, such as a real redis-server
 //	KILN_PEERS    the folder with redis-cli, redis-benchmark, valkey-benchmark
 //	KILN_CLIENTS  1: a tool that is missing is a failure, and npm may fetch the Node clients
+//	KILN_WITHOUT  names of tools that this machine has not, and that may be missing after all
 //
 // Without KILN_CLIENTS a test whose tool is missing is skipped, and says so.
 //
