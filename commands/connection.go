@@ -59,7 +59,7 @@ func cmdAuth(c *Call) error {
 	if c.Args.Len() > 3 {
 		return errSyntax
 	}
-	if c.Args.Len() == 2 && !c.Server.passwordSet() {
+	if c.Args.Len() == 2 && !c.Server.PasswordSet() {
 		return errNoPassword
 	}
 	user := []byte(defaultUser)

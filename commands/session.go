@@ -54,7 +54,7 @@ type Shown struct {
 func (s *Session) Begin(server *Server) {
 	s.Server = server
 	s.DB, s.Resp3, s.Name = 0, false, ""
-	s.User, s.Authenticated = defaultUser, !server.passwordSet()
+	s.User, s.Authenticated = defaultUser, !server.PasswordSet()
 	s.NoTouch, s.NoEvict = false, false
 	s.Show()
 }
@@ -62,8 +62,8 @@ func (s *Session) Begin(server *Server) {
 // defaultUser is the one user there is.
 const defaultUser = "default"
 
-// passwordSet tells whether the default user has a password.
-func (s *Server) passwordSet() bool {
+// PasswordSet tells whether the default user has a password.
+func (s *Server) PasswordSet() bool {
 	p := s.Config.Password.Load()
 	return p != nil && *p != ""
 }
@@ -71,7 +71,7 @@ func (s *Server) passwordSet() bool {
 // Stranger tells whether the client must authenticate first. One that never did needs not once
 // the password is taken away, and has to again when there is a new one.
 func (s *Session) Stranger() bool {
-	return !s.Authenticated && (s.Server == nil || s.Server.passwordSet())
+	return !s.Authenticated && (s.Server == nil || s.Server.PasswordSet())
 }
 
 // permitted tells whether the client may use a protected command: DEBUG, or one of MODULE.

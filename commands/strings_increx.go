@@ -120,7 +120,10 @@ func (o *increxOptions) ints() (delta, lower, upper int64, err error) {
 		word []byte
 		name string
 		n    *int64
-	}{{o.increment, "Increment", &delta}, {o.lower, "LBOUND", &lower}, {o.upper, "UBOUND", &upper}} {
+	}{
+		{o.increment, "Increment", &delta}, {o.lower, "LBOUND", &lower},
+		{o.upper, "UBOUND", &upper},
+	} {
 		if option.word == nil {
 			continue
 		}
@@ -216,7 +219,10 @@ func (o *increxOptions) floats() (delta, lower, upper resp.LongDouble, err error
 		word []byte
 		name string
 		v    *resp.LongDouble
-	}{{o.increment, "Increment", &delta}, {o.lower, "LBOUND", &lower}, {o.upper, "UBOUND", &upper}} {
+	}{
+		{o.increment, "Increment", &delta}, {o.lower, "LBOUND", &lower},
+		{o.upper, "UBOUND", &upper},
+	} {
 		if option.word == nil {
 			continue
 		}

@@ -22,7 +22,8 @@ func TestStringReplies(t *testing.T) {
 		{"SET k hello", "+OK\r\n"},
 		{"DELEX k FOO v", "-ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE\r\n"},
 		{"DELEX k IFDEQ abc", "-ERR must be exactly 16 hexadecimal characters\r\n"},
-		{"DELEX k IFDNE zzzzzzzzzzzzzzzz IFEQ", "-ERR wrong number of arguments for 'delex' command\r\n"},
+		{"DELEX k IFDNE zzzzzzzzzzzzzzzz IFEQ",
+			"-ERR wrong number of arguments for 'delex' command\r\n"},
 		{"DELEX none IFEQ", "-ERR wrong number of arguments for 'delex' command\r\n"},
 		{"DIGEST k", "$16\r\n9555e8555c62dcfd\r\n"},
 		{"SET none v IFDEQ abc", "$-1\r\n"},
@@ -133,7 +134,10 @@ type stringLines struct{ *rand.Rand }
 
 func (r stringLines) one(of ...string) string { return of[r.IntN(len(of))] }
 func (r stringLines) key() string             { return r.one("a", "b", "c", "d", "") }
-func (r stringLines) int() string             { return r.one("0", "1", "-7", "9223372036854775807", "x") }
+func (r stringLines) int() string {
+	return r.one("0", "1", "-7", "9223372036854775807", "x")
+}
+
 func (r stringLines) value() string {
 	return r.one("", "v", "12", "-3", "0.5", strings.Repeat("x", r.IntN(200)),
 		strings.Repeat("big", 2000))
@@ -317,7 +321,8 @@ func TestLargeStringsLeaveTheLoop(t *testing.T) {
 		line  string
 		leave bool
 	}{
-		{"GET big", true}, {"GETRANGE big 0 1", true}, {"APPEND big x", true}, {"SETRANGE big 0 x", true},
+		{"GET big", true}, {"GETRANGE big 0 1", true}, {"APPEND big x", true},
+		{"SETRANGE big 0 x", true},
 		{"SET big v GET", true}, {"GETSET big v", true}, {"GETDEL big", true}, {"DIGEST big", true},
 		{"MGET k big", true}, {"DELEX big IFEQ x", true}, {"LCS k big", true},
 		{"LCS small small", true}, {"SETRANGE none 200000 x", true}, {"LCS k small", false},

@@ -1,9 +1,6 @@
 package keyspace
 
-import (
-	"kiln/actors/keyspace/arena"
-	"kiln/actors/keyspace/table"
-)
+import "kiln/actors/keyspace/arena"
 
 const (
 	lfuInit   = 5 // a new key's counter, so that it is not evicted at once
@@ -12,8 +9,6 @@ const (
 	minute    = 60 * second
 	minutesOf = 1<<16 - 1
 )
-
-func tableReplace(slot, rec arena.Addr) { table.Replace(slot, rec) }
 
 // clock gives the access clock of a key touched now for the first time: seconds, or minutes and
 // a logarithmic counter under an LFU policy.

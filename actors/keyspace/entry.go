@@ -28,6 +28,7 @@ const (
 	clockMask   = 1<<24 - 1
 	keyShift    = 40
 	valueShift  = 48
+	keptMask    = typeMask | encMask<<encShift | clockMask<<clockShift // what a copy keeps
 	headerBytes = 8
 	longBytes   = 8
 	timedBytes  = 16

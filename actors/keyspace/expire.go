@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"kiln/actors/keyspace/arena"
+	"kiln/actors/keyspace/table"
 )
 
 // Deadline is a point in time: Unix nanoseconds, or, from the year 2262 on, where those end, Unix
@@ -135,17 +136,30 @@ func (x *expiry) remove(i int) {
 		x.change(i, deadline, rec)
 	}
 	// One block is kept spare, so that a key at the border does not visit the arena each time.
-	if len(x.blocks) > 1 && x.n <= (len(x.blocks)-2)*blockNodes {
-		x.arena.Free(x.blocks[len(x.blocks)-1], heapBlock)
-		x.blocks = x.blocks[:len(x.blocks)-1]
+	for last := len(x.blocks) - 1; last >= 0 && (x.n <= (last-1)*blockNodes || x.n == 0); last-- {
+		x.arena.Free(x.blocks[last], heapBlock)
+		x.blocks = x.blocks[:last]
 	}
 }
 
-func (x *expiry) drop() {
-	for _, b := range x.blocks {
-		x.arena.Free(b, heapBlock)
+// drop empties the heap and frees some of its blocks, and reports whether there are more.
+func (x *expiry) drop(blocks int) (more bool) {
+	x.n = 0
+	for ; blocks > 0 && len(x.blocks) > 0; blocks-- {
+		last := len(x.blocks) - 1
+		x.arena.Free(x.blocks[last], heapBlock)
+		x.blocks = x.blocks[:last]
 	}
-	x.blocks, x.n = nil, 0
+	return len(x.blocks) > 0
+}
+
+// share is the part of the blocks that one node answers for; the emptiness of a single block is
+// nobody's.
+func (x *expiry) share() int {
+	if x.n <= blockNodes {
+		return heapEntry
+	}
+	return (len(x.blocks)*arena.SizeOf(heapBlock) + x.n/2) / x.n
 }
 
 // Expired reports whether a record's deadline has passed.
@@ -158,40 +172,38 @@ func (e Entry) Expired(now int64) bool {
 // then.
 func (s *Space) SetDeadline(e Entry, deadline Deadline) Entry {
 	h := e.header()
+	timed := h&flagTimed != 0
+	if !timed && deadline == 0 {
+		return e
+	}
 	s.changes++
-	switch timed := h&flagTimed != 0; {
-	case timed && deadline != 0:
+	if timed && deadline != 0 {
 		at := e.timed(h)
 		place := int(arena.Load(at + 8))
 		arena.Store(at, uint64(deadline))
 		s.expiry.change(place, deadline, e.rec)
 		s.published()
 		return e
-	case timed == (deadline != 0):
-		return e
-	default:
-		s.untime(e)
-		at, n := e.value()
-		key := e.Key()
-		rec := s.arena.Alloc(recordBytes(len(key), n, deadline != 0))
-		keep := h & (typeMask | encMask<<encShift | clockMask<<clockShift)
-		to := writeRecord(rec, keep, key, n, deadline)
-		arena.Move(to, at, n)
-		s.replace(e, rec)
-		e.rec = rec
-		if deadline != 0 {
-			s.expiry.push(deadline, rec)
-		}
-		s.published()
-		return e
 	}
+	s.untime(e)
+	at, n := e.value()
+	key := e.Key()
+	rec := s.arena.Alloc(recordBytes(len(key), n, deadline != 0))
+	to := writeRecord(rec, h&keptMask, key, n, deadline)
+	arena.Move(to, at, n)
+	s.replace(e, rec)
+	e.rec = rec
+	if deadline != 0 {
+		s.expiry.push(deadline, rec)
+		s.published()
+	}
+	return e
 }
 
 // replace puts a record in another's slot and frees the other's block, not what it refers to.
 func (s *Space) replace(e Entry, rec arena.Addr) {
-	tableReplace(e.slot, rec)
-	key, value, start := lengths(e.rec, e.header())
-	s.arena.Free(e.rec, start+key+value)
+	table.Replace(e.slot, rec)
+	s.freeBlock(e.rec)
 }
 
 // untime takes a record out of the heap; its own deadline stays as it is.

@@ -98,10 +98,14 @@ func Candidate(line, h uint64) uint64 { return uint64(table.Candidate(arena.Addr
 
 // Delete removes a record and frees what it holds.
 func (s *Space) Delete(e Entry) {
-	h := s.hashOf(e.rec)
-	s.untime(e)
-	s.table.Delete(h, e.slot)
+	s.unlink(e)
 	s.freeRecord(e.rec)
+}
+
+// unlink takes a record out of the index and the heap.
+func (s *Space) unlink(e Entry) {
+	s.untime(e)
+	s.table.Delete(s.hashOf(e.rec), e.slot)
 	s.keys.Store(int64(s.table.Len()))
 	s.changes++
 }
@@ -109,12 +113,21 @@ func (s *Space) Delete(e Entry) {
 // Move takes a record out of this space and puts it into another of the same partition or of
 // another, under the given key, deadline included. REQUIRES: the target has no such key.
 func (s *Space) Move(e Entry, to *Space, key []byte) Entry {
-	moved := s.Copy(e, to, key)
-	if to == s { // The slots of both are void: the table may have grown, and may shrink.
-		s.Delete(s.Find(e.Key(), s.hashOf(e.rec)))
-		return s.Find(key, s.Hash(key))
+	if to.arena != s.arena {
+		moved := s.Copy(e, to, key)
+		s.Delete(e)
+		return moved
 	}
-	s.Delete(e)
+	at, n := e.value() // the block of a big value goes along
+	moved := to.insert(key, to.Hash(key), e.header()&keptMask, arena.Bytes(at, n), e.Deadline())
+	if to == s { // the slots of both are void: the table may have grown, and may shrink
+		e = s.Find(e.Key(), s.hashOf(e.rec))
+	}
+	s.unlink(e)
+	s.freeBlock(e.rec)
+	if to == s {
+		moved = s.Find(moved.Key(), s.hashOf(moved.rec))
+	}
 	return moved
 }
 
@@ -133,8 +146,7 @@ func (s *Space) Copy(e Entry, to *Space, key []byte) Entry {
 		putBig(&big, block, length, length)
 		value = big[:]
 	}
-	return to.insert(key, to.Hash(key), h&(typeMask|encMask<<encShift|clockMask<<clockShift),
-		value, deadline)
+	return to.insert(key, to.Hash(key), h&keptMask, value, deadline)
 }
 
 // insert adds a record. The header gives type, encoding and clock.
@@ -168,7 +180,9 @@ func recordBytes(key, value int, timed bool) int {
 }
 
 // writeRecord writes all but the value and returns where that goes.
-func writeRecord(rec arena.Addr, header uint64, key []byte, value int, deadline Deadline) arena.Addr {
+func writeRecord(
+	rec arena.Addr, header uint64, key []byte, value int, deadline Deadline,
+) arena.Addr {
 	at := rec + headerBytes
 	if len(key) > shortKeyMax || value > shortValueMax {
 		header |= flagLong
@@ -197,6 +211,12 @@ func (s *Space) freeRecord(rec arena.Addr) {
 	s.arena.Free(rec, start+key+value)
 }
 
+// freeBlock frees a record's block, not what it refers to.
+func (s *Space) freeBlock(rec arena.Addr) {
+	key, value, start := lengths(rec, arena.Load(rec))
+	s.arena.Free(rec, start+key+value)
+}
+
 // Memory is what a record takes: its block, the block of a big value, its share of the index
 // and its place in the expiry heap.
 func (s *Space) Memory(e Entry) int {
@@ -207,7 +227,7 @@ func (s *Space) Memory(e Entry) int {
 		n += arena.SizeOf(int(arena.Load(e.rec + arena.Addr(start+key) + 16)))
 	}
 	if h&flagTimed != 0 {
-		n += heapEntry
+		n += s.expiry.share()
 	}
 	return n + s.table.Share(s.hashOf(e.rec))
 }
@@ -215,10 +235,9 @@ func (s *Space) Memory(e Entry) int {
 // Drop frees a space that nobody uses any more, a bounded piece at a time, and reports whether
 // there is more to do.
 func (s *Space) Drop(segments int) (more bool) {
-	more = s.table.Drop(segments, s.freeRecord)
-	if !more {
-		s.expiry.drop()
-	}
+	more = s.expiry.drop(8 * segments)
+	s.published()
+	more = s.table.Drop(segments, s.freeRecord) || more
 	s.keys.Store(int64(s.table.Len()))
 	return more
 }

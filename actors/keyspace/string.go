@@ -7,9 +7,9 @@ import (
 )
 
 func putBig(to *[bigBytes]byte, block arena.Addr, length, room int) {
-	binary.LittleEndian.PutUint64(to[0:], uint64(block))
-	binary.LittleEndian.PutUint64(to[8:], uint64(length))
-	binary.LittleEndian.PutUint64(to[16:], uint64(room))
+	binary.NativeEndian.PutUint64(to[0:], uint64(block))
+	binary.NativeEndian.PutUint64(to[8:], uint64(length))
+	binary.NativeEndian.PutUint64(to[16:], uint64(room))
 }
 
 // SetString stores a string under a key. e is what Find gave for the key: a record of any type,
@@ -20,7 +20,7 @@ func (s *Space) SetString(e Entry, key []byte, h uint64, value []byte, deadline 
 ) Entry {
 	if n, ok := canonicalInt(value); ok {
 		var word [8]byte
-		binary.LittleEndian.PutUint64(word[:], uint64(n))
+		binary.NativeEndian.PutUint64(word[:], uint64(n))
 		return s.set(e, key, h, EncInt, word[:], deadline, now)
 	}
 	return s.SetText(e, key, h, value, deadline, now)
@@ -57,7 +57,7 @@ func (s *Space) SetInt(e Entry, key []byte, h uint64, n int64, deadline Deadline
 		}
 	}
 	var word [8]byte
-	binary.LittleEndian.PutUint64(word[:], uint64(n))
+	binary.NativeEndian.PutUint64(word[:], uint64(n))
 	return s.set(e, key, h, EncInt, word[:], deadline, now)
 }
 
@@ -79,18 +79,32 @@ func (s *Space) set(e Entry, key []byte, h uint64, enc Encoding, value []byte,
 	}
 	s.changes++
 	oldKey, oldValue, start := lengths(e.rec, old)
+	var block arena.Addr // is freed at the end, since the new value may be a part of it
+	var room int
 	if encoding(old) == EncBig {
 		at := e.rec + arena.Addr(start+oldKey)
-		s.arena.Free(arena.Addr(arena.Load(at)), int(arena.Load(at+16)))
+		block, room = arena.Addr(arena.Load(at)), int(arena.Load(at+16))
 	}
 	timed := old&flagTimed != 0
 	n := recordBytes(len(key), len(value), deadline != 0)
 	if timed == (deadline != 0) && (old&flagLong != 0) == (len(key) > shortKeyMax) &&
 		arena.SizeOf(n) == arena.SizeOf(start+oldKey+oldValue) && arenaUnchecked {
-		return s.overwrite(e, old, header, value, deadline)
+		e = s.overwrite(e, old, header, value, deadline)
+	} else {
+		e = s.rewrite(e, key, header, value, deadline)
 	}
+	if block != 0 {
+		s.arena.Free(block, room)
+	}
+	return e
+}
+
+// rewrite puts a new record in the place of an old one.
+func (s *Space) rewrite(
+	e Entry, key []byte, header uint64, value []byte, deadline Deadline,
+) Entry {
 	s.untime(e)
-	rec := s.arena.Alloc(n)
+	rec := s.arena.Alloc(recordBytes(len(key), len(value), deadline != 0))
 	at := writeRecord(rec, header, key, len(value), deadline)
 	copy(arena.Bytes(at, len(value)), value)
 	s.replace(e, rec)

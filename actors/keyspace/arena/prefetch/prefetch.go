@@ -8,7 +8,7 @@ package prefetch
 //go:noescape
 func Lines(addrs *uint64, n int)
 
-// Pairs asks for the cache line at each of the n addresses and for the one after it.
+// Spans asks for the given number of cache lines, at least one, from each of the n addresses on.
 //
 //go:noescape
-func Pairs(addrs *uint64, n int)
+func Spans(addrs *uint64, n, lines int)

@@ -15,18 +15,23 @@ loop:
 done:
 	RET
 
-// func Pairs(addrs *uint64, n int)
-TEXT ·Pairs(SB), NOSPLIT, $0-16
+// func Spans(addrs *uint64, n, lines int)
+TEXT ·Spans(SB), NOSPLIT, $0-24
 	MOVQ addrs+0(FP), AX
 	MOVQ n+8(FP), CX
+	MOVQ lines+16(FP), BX
 	TESTQ CX, CX
 	JLE  done
-loop:
+next:
 	MOVQ (AX), DX
+	MOVQ BX, SI
+line:
 	PREFETCHT0 (DX)
-	PREFETCHT0 64(DX)
+	ADDQ $64, DX
+	DECQ SI
+	JG   line
 	ADDQ $8, AX
 	DECQ CX
-	JNZ  loop
+	JNZ  next
 done:
 	RET

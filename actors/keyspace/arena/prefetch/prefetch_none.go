@@ -5,5 +5,5 @@ package prefetch
 // Lines does nothing on this processor.
 func Lines(*uint64, int) {}
 
-// Pairs does nothing on this processor.
-func Pairs(*uint64, int) {}
+// Spans does nothing on this processor.
+func Spans(*uint64, int, int) {}

@@ -13,10 +13,10 @@ func TestAnyAddressWillDo(t *testing.T) {
 	addrs := []uint64{0, 1, 63, 4096, 1<<47 - 1, 1 << 47, 1 << 63, ^uint64(0), 0xdeadbeefdeadbeef}
 	for n := range len(addrs) + 1 {
 		Lines(&addrs[0], n)
-		Pairs(&addrs[0], n)
+		Spans(&addrs[0], n, 2)
 	}
 	Lines(nil, 0)
-	Pairs(nil, -1)
+	Spans(nil, -1, 2)
 	if want, got := uint64(4096), addrs[3]; want != got {
 		t.Errorf("an address was changed: want %d, got %d", want, got)
 	}

@@ -1,0 +1,148 @@
+package actors
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// foreignMax is how many messages of others a runner handles before it hands the partition to a
+// worker goroutine: an event loop must not be captured (64 commands are about 20 us).
+const foreignMax = 64
+
+const (
+	idle uint32 = iota
+	running
+)
+
+// mailbox is a protoactor mailbox that is caller-runs: who posts to an idle actor becomes its
+// runner and handles the message on the spot; who posts to a busy one queues the message, and the
+// runner of the moment handles it.
+//
+// enter and leave are the same thing without a message: an event loop enters an idle partition,
+// does its work and leaves. Being the runner is a matter of the state word, not of a goroutine:
+// a runner may hand it to another goroutine (see transfer).
+//
+// The queue is Vyukov's: producers exchange the head, the runner alone moves the tail. The state
+// word has a cache line of its own, since other loops look at it.
+type mailbox struct {
+	_           [64]byte
+	state       atomic.Uint32
+	_           [60]byte
+	head        atomic.Pointer[node]
+	_           [56]byte
+	tail        *node // the last one handled
+	transferred bool
+	invoker     actor.MessageInvoker
+}
+
+type node struct {
+	next    atomic.Pointer[node]
+	message any
+	system  bool
+}
+
+func newMailbox() *mailbox {
+	m := &mailbox{}
+	stub := &node{}
+	m.head.Store(stub)
+	m.tail = stub
+	return m
+}
+
+// enter makes the caller the runner if there is none. leave must follow.
+func (m *mailbox) enter() bool {
+	return m.state.Load() == idle && m.state.CompareAndSwap(idle, running)
+}
+
+// leave handles what was queued meanwhile, then makes the partition idle.
+func (m *mailbox) leave() {
+	tail := m.tail
+	if m.head.Load() == tail {
+		m.state.Store(idle)
+		if m.head.Load() == tail || !m.state.CompareAndSwap(idle, running) {
+			return
+		}
+	}
+	m.run(foreignMax)
+}
+
+// run handles queued messages, then makes the partition idle. REQUIRES: the caller is the runner.
+func (m *mailbox) run(limit int) {
+	for {
+		for n := m.pop(); n != nil; n = m.pop() {
+			m.invoke(n)
+			if m.transferred {
+				m.transferred = false
+				return
+			}
+			if limit--; limit == 0 {
+				go m.run(-1)
+				return
+			}
+		}
+		tail := m.tail
+		m.state.Store(idle)
+		if m.head.Load() == tail || !m.state.CompareAndSwap(idle, running) {
+			return
+		}
+		if tail.next.Load() == nil {
+			runtime.Gosched() // a producer is between its two steps
+		}
+	}
+}
+
+func (m *mailbox) invoke(n *node) {
+	message := n.message
+	n.message = nil // the node stays as the queue's tail; its message must not
+	if n.system {
+		m.invoker.InvokeSystemMessage(message)
+		return
+	}
+	m.invoker.InvokeUserMessage(message)
+}
+
+// transfer makes the runner let go of the partition after this message without making it idle:
+// another goroutine was told that it is the runner now.
+func (m *mailbox) transfer() { m.transferred = true }
+
+func (m *mailbox) push(message any, system bool) {
+	n := &node{message: message, system: system}
+	m.head.Swap(n).next.Store(n)
+}
+
+func (m *mailbox) pop() *node {
+	n := m.tail.next.Load()
+	if n != nil {
+		m.tail = n
+	}
+	return n
+}
+
+// PostUserMessage queues a message, and handles it at once if the actor is idle.
+func (m *mailbox) PostUserMessage(message any) {
+	m.push(message, false)
+	if m.enter() {
+		m.run(foreignMax)
+	}
+}
+
+// PostSystemMessage is the same for protoactor's own messages.
+func (m *mailbox) PostSystemMessage(message any) {
+	m.push(message, true)
+	if m.enter() {
+		m.run(foreignMax)
+	}
+}
+
+// RegisterHandlers is protoactor's: the dispatcher is not used, callers run.
+func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatcher) {
+	m.invoker = invoker
+}
+
+// Start is protoactor's.
+func (m *mailbox) Start() {}
+
+// UserMessageCount is protoactor's, for its metrics, which are off.
+func (m *mailbox) UserMessageCount() int { return 0 }

@@ -1,0 +1,32 @@
+package wire
+
+import "time"
+
+const (
+	// readBytes is what a loop reads at a time, and so the largest batch in bytes.
+	readBytes = 64 << 10
+	// flushBytes is when replies are written before all clients that had something to say were
+	// served: so the loop's reply buffer stays in the cache.
+	flushBytes = 64 << 10
+	// writeBytes is what a loop writes at a time to a client with a backlog: about 60 us.
+	writeBytes = 256 << 10
+	// pendingMax is how many bytes of replies a client may leave unread before its further
+	// commands wait. One reply may be larger than that.
+	pendingMax = 1 << 20
+	// aheadMax is how many bytes a client may send ahead of the commands that wait before it is
+	// not read any more.
+	aheadMax = 1 << 20
+	// queryKeep is the largest buffer that a client keeps for its next incomplete command.
+	queryKeep = 16 << 10
+	// eventsMax is how many ready sockets a loop asks for at a time.
+	eventsMax = 256
+	// acceptMax is how many connections are accepted before others are served again.
+	acceptMax = 64
+	// acceptPause is how long accepting rests when the process is out of descriptors.
+	acceptPause = 100 * time.Millisecond
+	// drainPatience bounds how long a server that stops waits for commands under way, and for
+	// clients to read their replies.
+	drainPatience = 5 * time.Second
+	// checkPeriod is how often idle clients are looked for, if there is a timeout.
+	checkPeriod = time.Second
+)

@@ -1,0 +1,95 @@
+package wire
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// poller tells which sockets are ready. All but wake belongs to one goroutine.
+type poller struct {
+	fd, wakeFD int
+	raw        [eventsMax]unix.EpollEvent
+}
+
+// event is a socket that is ready. A broken one is said to be readable: reading tells why.
+type event struct {
+	fd                 int
+	readable, writable bool
+}
+
+func newPoller() (*poller, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("create epoll: %w", err)
+	}
+	wakeFD, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, fmt.Errorf("create eventfd: %w", err)
+	}
+	p := &poller{fd: fd, wakeFD: wakeFD}
+	return p, p.add(wakeFD)
+}
+
+// add watches a socket for bytes to read.
+func (p *poller) add(fd int) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+	if err := unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &e); err != nil {
+		return fmt.Errorf("watch a socket: %w", err)
+	}
+	return nil
+}
+
+// watch changes what a socket is watched for.
+func (p *poller) watch(fd int, read, write bool) {
+	e := unix.EpollEvent{Fd: int32(fd)}
+	if read {
+		e.Events |= unix.EPOLLIN
+	}
+	if write {
+		e.Events |= unix.EPOLLOUT
+	}
+	_ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_MOD, fd, &e) // fails only for a socket that is gone
+}
+
+// wait blocks until a socket is ready, wake is called or the time is over (-1: never).
+func (p *poller) wait(events *[eventsMax]event, timeoutMs int) int {
+	n, _ := unix.EpollWait(p.fd, p.raw[:], timeoutMs) // EINTR is the only error there is
+	for i := range max(n, 0) {
+		e := &p.raw[i]
+		broken := e.Events&(unix.EPOLLERR|unix.EPOLLHUP) != 0
+		events[i] = event{
+			fd: int(e.Fd), readable: e.Events&unix.EPOLLIN != 0 || broken,
+			writable: e.Events&unix.EPOLLOUT != 0,
+		}
+	}
+	return max(n, 0)
+}
+
+// wake makes wait return. Any goroutine may call it.
+func (p *poller) wake() {
+	_, _ = unix.Write(p.wakeFD, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // full means it is awake
+}
+
+// awake takes the wake-up in.
+func (p *poller) awake() {
+	var b [8]byte
+	_, _ = unix.Read(p.wakeFD, b[:])
+}
+
+func (p *poller) close() {
+	_ = unix.Close(p.wakeFD)
+	_ = unix.Close(p.fd)
+}
+
+func accept(fd int) (int, unix.Sockaddr, error) {
+	return unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+}
+
+func keepAlive(fd int, seconds int) {
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, seconds)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(seconds/3, 1))
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
+}
