@@ -152,7 +152,9 @@ func newServers(t *testing.T, server string) *servers {
 	s.program, s.dir = program, t.TempDir()
 	t.Cleanup(func() {
 		for _, r := range s.running {
-			r.Stop()
+			if err := r.Stop(); err != nil {
+				t.Errorf("%v\n%s", err, r.Output())
+			}
 		}
 	})
 	return s
@@ -191,7 +193,9 @@ func (s *servers) drop(t *testing.T, args []string, printed int) {
 	if out := r.OutputSince(printed); strings.TrimSpace(out) != "" {
 		t.Logf("the server's output:\n%s", out)
 	}
-	r.Stop()
+	if err := r.Stop(); err != nil {
+		t.Log(err)
+	}
 	delete(s.running, key)
 }
 

@@ -48,7 +48,7 @@ func StartServer(ctx context.Context, program, dir string, args ...string) (*Ser
 		close(s.done)
 	}()
 	if err := s.awaitPing(ctx); err != nil {
-		s.Stop()
+		_ = s.Stop()
 		return nil, fmt.Errorf("start %s %q: %w\n%s", program, args, err, s.Output())
 	}
 	return s, nil
@@ -91,16 +91,24 @@ func (s *Server) Alive() bool {
 	}
 }
 
-// Stop ends the process, by force if it does not want to.
-func (s *Server) Stop() {
+// Stop ends the process, by force if it does not want to. A server that was asked to end and has
+// not ended well is an error: so races and faults at the end do not stay unseen.
+func (s *Server) Stop() error {
+	if s.cmd == nil {
+		return nil
+	}
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.done:
-		return
+		if !s.cmd.ProcessState.Success() {
+			return fmt.Errorf("the server ended with %s", s.cmd.ProcessState)
+		}
+		return nil
 	case <-time.After(stopMax):
 	}
 	_ = s.cmd.Process.Kill()
 	<-s.done
+	return fmt.Errorf("the server did not end within %v of SIGTERM", stopMax)
 }
 
 // Output is what the process has printed, or the end of it.
