@@ -77,16 +77,32 @@ func (s *Space) NextDeadline() int64 { return s.next.Load() }
 
 // Find looks a key up. It gives expired records too: see [Space.Expired].
 func (s *Space) Find(key []byte, h uint64) Entry {
+	rec, slot := s.table.First(h)
+	if rec != 0 && isKey(rec, key) {
+		return Entry{rec: rec, slot: slot}
+	}
+	if slot == 0 {
+		return Entry{}
+	}
+	return s.findAll(key, h)
+}
+
+// findAll looks at all candidates.
+func (s *Space) findAll(key []byte, h uint64) Entry {
 	for p := s.table.Seek(h); ; {
 		rec, slot := p.Next()
 		if rec == 0 {
 			return Entry{}
 		}
-		e := Entry{rec: rec, slot: slot}
-		if bytes.Equal(e.Key(), key) {
-			return e
+		if isKey(rec, key) {
+			return Entry{rec: rec, slot: slot}
 		}
 	}
+}
+
+func isKey(rec arena.Addr, key []byte) bool {
+	n, _, start := lengths(rec, arena.Load(rec))
+	return n == len(key) && bytes.Equal(arena.Bytes(rec+arena.Addr(start), n), key)
 }
 
 // Line gives the address that a look-up of h reads first. Any goroutine may ask, to prefetch.
