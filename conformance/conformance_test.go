@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -74,7 +75,8 @@ func kiln(t *testing.T) string {
 		build.program = filepath.Join(dir, "kiln")
 		ctx, cancel := context.WithTimeout(t.Context(), buildMax)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", build.program, "./cmd/kiln")
+		args := append([]string{"build", "-o", build.program}, buildFlags()...)
+		cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/kiln")...)
 		cmd.Dir = ".."
 		cmd.WaitDelay = time.Second
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -85,6 +87,25 @@ func kiln(t *testing.T) string {
 		t.Fatalf("go build ./cmd/kiln: %s", build.failed)
 	}
 	return build.program
+}
+
+// buildFlags are the flags that this test binary was built with, so that `just race` looks for
+// races in the server, and the invariants of `just test` are on in it.
+func buildFlags() []string {
+	var flags []string
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return nil
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "-race" && s.Value == "true":
+			flags = append(flags, "-race")
+		case s.Key == "-tags" && s.Value != "":
+			flags = append(flags, "-tags", s.Value)
+		}
+	}
+	return flags
 }
 
 // replayAll replays testdata, a subtest for each file. server is a program or host:port.
