@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"kiln/actors/keyspace/arena"
-	"kiln/actors/keyspace/table"
 )
 
 // Deadline is a point in time: Unix nanoseconds, or, from the year 2262 on, where those end, Unix
@@ -185,25 +184,28 @@ func (s *Space) SetDeadline(e Entry, deadline Deadline) Entry {
 		s.published()
 		return e
 	}
-	s.untime(e)
 	at, n := e.value()
-	key := e.Key()
-	rec := s.arena.Alloc(recordBytes(len(key), n, deadline != 0))
-	to := writeRecord(rec, h&keptMask, key, n, deadline)
-	arena.Move(to, at, n)
-	s.replace(e, rec)
-	e.rec = rec
-	if deadline != 0 {
-		s.expiry.push(deadline, rec)
-		s.published()
-	}
-	return e
+	return s.rewrite(e, e.Key(), h&keptMask, arena.Bytes(at, n), n, deadline)
 }
 
-// replace puts a record in another's slot and frees the other's block, not what it refers to.
-func (s *Space) replace(e Entry, rec arena.Addr) {
-	table.Replace(e.slot, rec)
-	s.freeBlock(e.rec)
+// retime gives the place that a record has in the heap to the one that replaces it.
+func (s *Space) retime(old, e Entry) {
+	from, to := old.header(), e.header()
+	switch {
+	case to&flagTimed == 0:
+		s.untime(old)
+		return
+	case from&flagTimed == 0:
+		s.expiry.push(e.Deadline(), e.rec)
+	default:
+		place, deadline := int(arena.Load(old.timed(from)+8)), e.Deadline()
+		if deadline == old.Deadline() { // nothing moves: most often it is kept
+			s.expiry.put(place, deadline, e.rec)
+			return
+		}
+		s.expiry.change(place, deadline, e.rec)
+	}
+	s.published()
 }
 
 // untime takes a record out of the heap; its own deadline stays as it is.

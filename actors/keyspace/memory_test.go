@@ -35,8 +35,8 @@ func TestMemoryAddsUp(t *testing.T) {
 		{"tiny timed", 12_000, fixed(9, 1), 10, 10},
 		{"few timed", 15_000, fixed(16, 30), 1, 10},
 		{"middle", 20_000, upTo(40, 600), 3, 10},
-		{"large", 10_000, upTo(40, 20_000), 0, 10},
-		{"large timed", 10_000, upTo(300, 20_000), 10, 10},
+		{"large", 10_000, upTo(40, 9000), 0, 10},
+		{"large timed", 10_000, upTo(300, 9000), 10, 10},
 		{"small, half deleted", 40_000, fixed(16, 16), 5, 5},
 		{"small, most deleted", 100_000, fixed(16, 16), 10, 1},
 	}

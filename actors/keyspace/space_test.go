@@ -442,7 +442,7 @@ func TestBordersOfLayouts(t *testing.T) {
 	for _, key := range keys {
 		for _, from := range values {
 			for _, to := range values {
-				if (key != 16 || from+to > 1<<20) && from > 100 && to > 100 && from != to {
+				if (key != 16 || from+to > 1<<20) && from+to > 4200 && from != to {
 					continue
 				}
 				m := newModel(t, 0)

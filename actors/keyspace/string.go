@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"kiln/actors/keyspace/arena"
+	"kiln/actors/keyspace/table"
 )
 
 func putBig(to *[bigBytes]byte, block arena.Addr, length, room int) {
@@ -91,7 +92,7 @@ func (s *Space) set(e Entry, key []byte, h uint64, enc Encoding, value []byte,
 		arena.SizeOf(n) == arena.SizeOf(start+oldKey+oldValue) && arenaUnchecked {
 		e = s.overwrite(e, old, header, value, deadline)
 	} else {
-		e = s.rewrite(e, key, header, value, deadline)
+		e = s.rewrite(e, key, header, value, len(value), deadline)
 	}
 	if block != 0 {
 		s.arena.Free(block, room)
@@ -99,20 +100,19 @@ func (s *Space) set(e Entry, key []byte, h uint64, enc Encoding, value []byte,
 	return e
 }
 
-// rewrite puts a new record in the place of an old one.
+// rewrite puts a new record in the place of an old one: a value area of n bytes, that begins with
+// the given ones and is zero from there on. key and value may be the old record's own.
 func (s *Space) rewrite(
-	e Entry, key []byte, header uint64, value []byte, deadline Deadline,
+	e Entry, key []byte, header uint64, value []byte, n int, deadline Deadline,
 ) Entry {
-	s.untime(e)
-	rec := s.arena.Alloc(recordBytes(len(key), len(value), deadline != 0))
-	at := writeRecord(rec, header, key, len(value), deadline)
-	copy(arena.Bytes(at, len(value)), value)
-	s.replace(e, rec)
+	rec := s.arena.Alloc(recordBytes(len(key), n, deadline != 0))
+	at := writeRecord(rec, header, key, n, deadline)
+	area := arena.Bytes(at, n)
+	clear(area[copy(area, value):])
+	s.retime(e, Entry{rec: rec})
+	table.Replace(e.slot, rec)
+	s.freeBlock(e.rec)
 	e.rec = rec
-	if deadline != 0 {
-		s.expiry.push(deadline, rec)
-		s.published()
-	}
 	return e
 }
 
@@ -148,49 +148,61 @@ func (s *Space) overwrite(e Entry, old, header uint64, value []byte, deadline De
 
 // Grow makes a string n bytes long, new bytes zero, and gives the entry and the bytes, to be
 // written before anything else is done with the space. A string grown is raw from then on, as in
-// Redis, and has spare room, so that a million appended bytes are copied a few times only.
-// REQUIRES: e is a string, n at least its length.
+// Redis, and a long one has spare room, so that a million appended bytes are copied a few times
+// only. REQUIRES: e is a string, n at least its length.
 func (s *Space) Grow(e Entry, n int, now int64) (Entry, []byte) {
 	h := e.header()
-	key, length, start := lengths(e.rec, h)
 	if encoding(h) == EncBig {
-		at := e.rec + arena.Addr(start+key)
-		block, room := arena.Addr(arena.Load(at)), int(arena.Load(at+16))
-		length = int(arena.Load(at + 8))
-		if n > room {
-			wider := roomFor(n)
-			block = s.arena.Resize(block, room, wider, length)
-			arena.Store(at, uint64(block))
-			arena.Store(at+16, uint64(wider))
-		}
-		arena.Store(at+8, uint64(n))
-		s.changes++
-		b := arena.Bytes(block, n)
-		clear(b[length:])
-		return e, b
+		return e, s.growBig(e, h, n)
 	}
 	var scratch Scratch
 	old := e.Bytes(&scratch)
-	length = len(old)
 	if n > inlineMax {
-		wider := roomFor(n)
-		block := s.arena.Alloc(wider)
+		room := roomFor(n)
+		block := s.arena.Alloc(room)
 		b := arena.Bytes(block, n)
-		copy(b, old)
-		clear(b[length:])
+		clear(b[copy(b, old):])
 		var big [bigBytes]byte
-		putBig(&big, block, n, wider)
-		return s.set(e, e.ownKey(), 0, EncBig, big[:], KeepDeadline, now), b
+		putBig(&big, block, n, room)
+		return s.set(e, e.Key(), 0, EncBig, big[:], KeepDeadline, now), b
 	}
-	var room [inlineMax]byte
-	copy(room[:], old)
-	e = s.set(e, e.ownKey(), 0, EncRaw, room[:n], KeepDeadline, now)
+	s.changes++
+	key, length, start := lengths(e.rec, h)
+	header := h&keptMask&^(encMask<<encShift) | uint64(EncRaw)<<encShift
+	room := arena.SizeOf(start + key + length)
+	if encoding(h) != EncInt && start+key+n <= room && arenaUnchecked {
+		if header |= h & (flagLong | flagTimed); h&flagLong != 0 {
+			arena.Store32(e.rec+headerBytes+4, uint32(n))
+		} else {
+			header |= uint64(key)<<keyShift | uint64(n)<<valueShift
+		}
+		arena.Store(e.rec, header)
+		b := arena.Bytes(e.rec+arena.Addr(start+key), n)
+		clear(b[length:])
+		return e, b
+	}
+	e = s.rewrite(e, e.Key(), header, old, n, e.Deadline())
 	at, _ := e.value()
 	return e, arena.Bytes(at, n)
 }
 
-// ownKey is the record's own key as an argument for set, which copies it before the record goes.
-func (e Entry) ownKey() []byte { return e.Key() }
+func (s *Space) growBig(e Entry, h uint64, n int) []byte {
+	key, _, start := lengths(e.rec, h)
+	at := e.rec + arena.Addr(start+key)
+	block, room := arena.Addr(arena.Load(at)), int(arena.Load(at+16))
+	length := int(arena.Load(at + 8))
+	if n > room {
+		room, old := roomFor(n), room
+		block = s.arena.Resize(block, old, room, length)
+		arena.Store(at, uint64(block))
+		arena.Store(at+16, uint64(room))
+	}
+	arena.Store(at+8, uint64(n))
+	s.changes++
+	b := arena.Bytes(block, n)
+	clear(b[length:])
+	return b
+}
 
 // roomFor is the room given to a string that grows to n bytes: twice that, and from 1 MB on
 // 1 MB more, as Redis's strings do.
