@@ -32,9 +32,9 @@ type mailbox struct {
 	_           [60]byte
 	head        atomic.Pointer[node]
 	_           [56]byte
-	tail        *node // the last one handled
-	transferred bool
-	invoker     actor.MessageInvoker
+	tail    *node  // the last one handled
+	next    *grant // who is the runner after this message, if not the same
+	invoker actor.MessageInvoker
 }
 
 type node struct {
@@ -73,8 +73,9 @@ func (m *mailbox) run(limit int) {
 	for {
 		for n := m.pop(); n != nil; n = m.pop() {
 			m.invoke(n)
-			if m.transferred {
-				m.transferred = false
+			if g := m.next; g != nil {
+				m.next = nil
+				g.given <- struct{}{} // the last thing that this runner does here
 				return
 			}
 			if limit--; limit == 0 {
@@ -103,9 +104,9 @@ func (m *mailbox) invoke(n *node) {
 	m.invoker.InvokeUserMessage(message)
 }
 
-// transfer makes the runner let go of the partition after this message without making it idle:
-// another goroutine was told that it is the runner now.
-func (m *mailbox) transfer() { m.transferred = true }
+// transfer makes the runner let go of the partition after this message without making it idle: who
+// asked for the grant is the runner from then on.
+func (m *mailbox) transfer(to *grant) { m.next = to }
 
 func (m *mailbox) push(message any, system bool) {
 	n := &node{message: message, system: system}

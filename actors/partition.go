@@ -32,7 +32,7 @@ func (p *partition) Receive(ctx actor.Context) {
 	case *Request:
 		p.handle(m)
 	case *grant:
-		p.give(m)
+		p.transfer(m)
 	}
 }
 
@@ -40,11 +40,6 @@ func (p *partition) Receive(ctx actor.Context) {
 // runner, and is told so.
 type grant struct {
 	given chan struct{}
-}
-
-func (p *partition) give(g *grant) {
-	p.transfer()
-	g.given <- struct{}{}
 }
 
 // await makes the caller the runner, waiting for its turn. Never call it on an event loop, nor

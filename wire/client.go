@@ -297,7 +297,7 @@ type socket struct {
 
 func (s *socket) write(p []byte) (int, error) {
 	for {
-		n, err := unix.Write(s.fd, p)
+		n, err := write(s.fd, p)
 		switch err {
 		case nil:
 			return n, nil

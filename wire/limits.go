@@ -18,6 +18,10 @@ const (
 	aheadMax = 1 << 20
 	// queryKeep is the largest buffer that a client keeps for its next incomplete command.
 	queryKeep = 16 << 10
+	// quickWaitMs is how long a loop waits for the next event while it still counts as running.
+	quickWaitMs = 1
+	// argvKeep is how many words a batch may have before their slice is made anew.
+	argvKeep = 16 << 10
 	// eventsMax is how many ready sockets a loop asks for at a time.
 	eventsMax = 256
 	// acceptMax is how many connections are accepted before others are served again.

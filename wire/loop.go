@@ -131,7 +131,7 @@ func (l *loop) serve(c *client, e event) {
 	if !e.readable || c.closed {
 		return
 	}
-	n, err := unix.Read(c.FD, l.buffer[:])
+	n, err := read(c.FD, l.buffer[:])
 	switch {
 	case n > 0:
 		c.traffic(l.buffer[:n])
@@ -221,13 +221,18 @@ func (l *loop) batch(c *client, data []byte) (used int, more bool) {
 			used = at
 		}
 	}
-	l.argv = argv[:0]
+	if l.argv = argv[:0]; cap(argv) > argvKeep {
+		l.argv = nil
+	}
 	if n > 1 {
 		l.actors.Prefetch(c.DB)
 	}
 	for i := range n {
 		if !l.one(c, &l.prepared[i]) {
 			l.counted(c, i+1)
+			if l.ends[i] != at || failure != nil {
+				c.decoder.Reset() // what was looked at beyond is decoded anew
+			}
 			return l.ends[i], true
 		}
 	}

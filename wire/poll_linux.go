@@ -53,10 +53,14 @@ func (p *poller) watch(fd int, read, write bool) {
 	_ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_MOD, fd, &e) // fails only for a socket that is gone
 }
 
-// wait blocks until a socket is ready, wake is called or the time is over (-1: never).
+// wait blocks until a socket is ready, wake is called or the time is over (-1: never). A busy loop
+// is not kept waiting long: only after quickWaitMs without an event does it tell the scheduler.
 func (p *poller) wait(events *[eventsMax]event, timeoutMs int) int {
-	n, _ := unix.EpollWait(p.fd, p.raw[:], timeoutMs) // EINTR is the only error there is
-	for i := range max(n, 0) {
+	n := epollWait(p.fd, p.raw[:], quickWaitMs, true)
+	if n == 0 && timeoutMs != 0 {
+		n = epollWait(p.fd, p.raw[:], timeoutMs, false)
+	}
+	for i := range n {
 		e := &p.raw[i]
 		broken := e.Events&(unix.EPOLLERR|unix.EPOLLHUP) != 0
 		events[i] = event{
@@ -64,7 +68,7 @@ func (p *poller) wait(events *[eventsMax]event, timeoutMs int) int {
 			writable: e.Events&unix.EPOLLOUT != 0,
 		}
 	}
-	return max(n, 0)
+	return n
 }
 
 // wake makes wait return. Any goroutine may call it.

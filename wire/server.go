@@ -44,7 +44,7 @@ type Server struct {
 func New(shared *commands.Server, router *actors.Router, o Options) *Server {
 	if o.Loops <= 0 {
 		// A loop that takes the last processor from the clients and the workers serves nobody.
-		o.Loops = max(runtime.GOMAXPROCS(0)-1, 1)
+		o.Loops = max(runtime.NumCPU()-1, 1)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
