@@ -27,11 +27,11 @@ const (
 // The queue is Vyukov's: producers exchange the head, the runner alone moves the tail. The state
 // word has a cache line of its own, since other loops look at it.
 type mailbox struct {
-	_           [64]byte
-	state       atomic.Uint32
-	_           [60]byte
-	head        atomic.Pointer[node]
-	_           [56]byte
+	_       [64]byte
+	state   atomic.Uint32
+	_       [60]byte
+	head    atomic.Pointer[node]
+	_       [56]byte
 	tail    *node  // the last one handled
 	next    *grant // who is the runner after this message, if not the same
 	invoker actor.MessageInvoker

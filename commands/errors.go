@@ -231,3 +231,15 @@ func errDebug(sub []byte) error {
 
 // errOther makes a reply of an error that is none of Redis's.
 func errOther(err error) resp.Error { return resp.Error("ERR " + err.Error()) }
+
+// What the event loops answer when a connection is refused.
+const (
+	// ErrTooMany is the answer above maxclients.
+	ErrTooMany = resp.Error("ERR max number of clients reached")
+	// ErrProtected is the answer to another machine in protected mode.
+	ErrProtected = resp.Error("DENIED Kiln is running in protected mode because protected mode is " +
+		"enabled and no password is set for the default user. In this mode connections are only " +
+		"accepted from the loopback interface. To connect from other hosts, set a password " +
+		"(requirepass), bind to chosen addresses only, or turn protected mode off " +
+		"(protected-mode no).")
+)

@@ -7,6 +7,7 @@ import (
 
 	"kiln/actors"
 	"kiln/commands"
+	"kiln/wire/kernel"
 	"kiln/wire/resp"
 )
 
@@ -297,7 +298,7 @@ type socket struct {
 
 func (s *socket) write(p []byte) (int, error) {
 	for {
-		n, err := write(s.fd, p)
+		n, err := kernel.Write(s.fd, p)
 		switch err {
 		case nil:
 			return n, nil

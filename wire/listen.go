@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"kiln/commands"
+	"kiln/wire/resp"
 )
 
 // listener is a socket that connections come in by.
@@ -93,29 +96,21 @@ func (l *loop) accept(ln *listener) {
 	}
 }
 
-const (
-	tooMany   = "-ERR max number of clients reached\r\n"
-	protected = "-DENIED Kiln is running in protected mode because protected mode is enabled and " +
-		"no password is set for the default user. In this mode connections are only accepted from " +
-		"the loopback interface. To connect from other hosts, set a password (requirepass), bind " +
-		"to chosen addresses only, or turn protected mode off (protected-mode no).\r\n"
-)
-
 // admit makes a client of a connection, or refuses it with a reason.
 func (l *loop) admit(ln *listener, fd int, from unix.Sockaddr) {
 	s := l.server
 	config := s.shared.Config
 	remote, loopback := describe(from)
-	refusal := ""
+	refusal := resp.Error("")
 	if s.register.count.Add(1) > config.MaxClients.Load() {
-		refusal = tooMany
+		refusal = commands.ErrTooMany
 	} else if config.ProtectedMode.Load() && !s.shared.PasswordSet() && !ln.unix && !loopback {
-		refusal = protected
+		refusal = commands.ErrProtected
 	}
 	if refusal != "" {
 		s.register.count.Add(-1)
 		s.shared.Stats.Rejected.Add(1)
-		_, _ = unix.Write(fd, []byte(refusal))
+		_, _ = unix.Write(fd, []byte("-"+refusal+"\r\n"))
 		_ = unix.Close(fd)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"kiln/actors"
 	"kiln/commands"
+	"kiln/wire/kernel"
 	"kiln/wire/resp"
 )
 
@@ -131,7 +132,7 @@ func (l *loop) serve(c *client, e event) {
 	if !e.readable || c.closed {
 		return
 	}
-	n, err := read(c.FD, l.buffer[:])
+	n, err := kernel.Read(c.FD, l.buffer[:])
 	switch {
 	case n > 0:
 		c.traffic(l.buffer[:n])

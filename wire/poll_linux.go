@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"kiln/wire/kernel"
 )
 
 // poller tells which sockets are ready. All but wake belongs to one goroutine.
@@ -56,9 +58,9 @@ func (p *poller) watch(fd int, read, write bool) {
 // wait blocks until a socket is ready, wake is called or the time is over (-1: never). A busy loop
 // is not kept waiting long: only after quickWaitMs without an event does it tell the scheduler.
 func (p *poller) wait(events *[eventsMax]event, timeoutMs int) int {
-	n := epollWait(p.fd, p.raw[:], quickWaitMs, true)
+	n := kernel.EpollWait(p.fd, p.raw[:], quickWaitMs, true)
 	if n == 0 && timeoutMs != 0 {
-		n = epollWait(p.fd, p.raw[:], timeoutMs, false)
+		n = kernel.EpollWait(p.fd, p.raw[:], timeoutMs, false)
 	}
 	for i := range n {
 		e := &p.raw[i]

@@ -134,7 +134,9 @@ func (s *Server) Addrs() (addrs []string) {
 
 // emptiest is the loop with the fewest clients.
 func (s *Server) emptiest() *loop {
-	return slices.MinFunc(s.loops, func(a, b *loop) int { return int(a.count.Load() - b.count.Load()) })
+	return slices.MinFunc(s.loops, func(a, b *loop) int {
+		return int(a.count.Load() - b.count.Load())
+	})
 }
 
 // register is the list of all clients, which every loop may ask.

@@ -17,7 +17,8 @@ type room struct {
 
 var rooms = []room{
 	{pkg: "wire/resp"},
-	{pkg: "wire", may: []string{"actors", "commands", "wire/resp"}},
+	{pkg: "wire/kernel"},
+	{pkg: "wire", may: []string{"actors", "commands", "wire/resp", "wire/kernel"}},
 	{pkg: "actors/keyspace/...", may: []string{"actors/keyspace/..."}},
 	// A partition owns its arena, all arenas share a depot, and the loop prefetches for a batch.
 	{pkg: "actors", may: []string{
@@ -47,7 +48,7 @@ type door struct {
 var doors = []door{
 	{"github.com/panjf2000", []string{"wire"}, false},
 	{"github.com/asynkron", []string{"actors"}, false},
-	{"unsafe", []string{"actors/keyspace/arena/...", "actors/keyspace/prefetch"}, false},
+	{"unsafe", []string{"actors/keyspace/arena/...", "actors/keyspace/prefetch", "wire/kernel"}, false},
 	{"go.uber.org/goleak", nil, true},
 	{"github.com/anishathalye/porcupine", nil, true},
 	{"github.com/redis/go-redis", nil, true},

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"math"
 	"math/bits"
 
 	"kiln/actors/keyspace/arena"
@@ -62,7 +63,7 @@ func lower(depth uint) uint64 { return 1<<(64-depth) - 1 }
 // such a call, however much is inserted meanwhile.
 func (t *Table) Scan(from uint64, count int, each func(rec arena.Addr)) uint64 {
 	c, seen := unpack(from), 0
-	for budget := 10 * min(count, 1<<40); ; {
+	for budget := 10 * min(count, math.MaxInt/10); ; {
 		n, visited, more := t.scanStep(&c, each)
 		if !more {
 			return 0
