@@ -304,10 +304,9 @@ func (s *story) server() {
 	if err != nil || many["maxmemory-policy"] != "noeviction" {
 		s.t.Errorf("CONFIG GET maxmemory*: %v, %v", many, err)
 	}
-	s.want("OK")(c.ConfigSet(ctx, "maxmemory-samples", "7").Result())
-	s.want(map[string]string{"maxmemory-samples": "7"})(
-		c.ConfigGet(ctx, "maxmemory-samples").Result())
-	s.want("OK")(c.ConfigSet(ctx, "maxmemory-samples", "5").Result())
+	s.want("OK")(c.ConfigSet(ctx, "timeout", "700").Result())
+	s.want(map[string]string{"timeout": "700"})(c.ConfigGet(ctx, "timeout").Result())
+	s.want("OK")(c.ConfigSet(ctx, "timeout", "0").Result())
 	table, err := c.Command(ctx).Result()
 	if get := table["get"]; err != nil || get == nil || get.Arity != 2 || !get.ReadOnly ||
 		get.FirstKeyPos != 1 {
