@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -46,6 +47,12 @@ func (c *client) send(b []byte) error {
 type errorReply string
 
 func (e errorReply) Error() string { return string(e) }
+
+// short leaves out the arguments that a server repeats.
+func (e errorReply) short() errorReply {
+	text, _, _ := strings.Cut(string(e), ",")
+	return errorReply(text)
+}
 
 // skip reads n replies. It reads on after an error reply, and gives the first one.
 func (c *client) skip(n int) error {

@@ -105,7 +105,7 @@ func (o *mix) measure(ctx context.Context, r *report, servers []*server, name st
 		before, started := s.cpu(), time.Now()
 		err := o.load(s, line, n, uint64(1000+17*round))
 		if wrong := errorReply(""); errors.As(err, &wrong) {
-			unknown[s] = err
+			unknown[s] = wrong.short()
 			return nil
 		}
 		if err != nil {
