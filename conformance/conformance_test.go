@@ -38,12 +38,40 @@ func TestMain(m *testing.M) {
 	}))
 }
 
+// later is what transcripts need (`# needs`) and Kiln has not yet. It only shrinks: a transcript
+// that is skipped for anything else fails, so that nothing that works can be lost unseen.
+var later = map[string]string{
+	"lpush":                            "the types other than strings come later",
+	"config|rewrite":                   "comes with the whole of redis.conf",
+	"info commandstats":                "comes with the whole of INFO",
+	"directive appendfsync":            "comes with the append-only file",
+	"directive notify-keyspace-events": "comes with publish and subscribe",
+	"enforced maxmemory":               "comes with eviction",
+}
+
 // TestKiln replays all transcripts against Kiln.
 func TestKiln(t *testing.T) {
 	if *record {
 		t.Skip("recording is from the reference")
 	}
-	replayAll(t, kiln(t), false)
+	unmet := replayAll(t, kiln(t), false)
+	for need, names := range unmet {
+		if later[need] == "" {
+			t.Errorf("%s: skipped for want of %q, which is not in the list", names, need)
+		}
+	}
+	if t.Failed() || *kilnFlag != "" {
+		return
+	}
+	// `-run TestKiln/string` and the like play only some of the transcripts.
+	if f := flag.Lookup("test.run").Value.String(); strings.Contains(f, "/") {
+		return
+	}
+	for need, reason := range later {
+		if unmet[need] == nil {
+			t.Errorf("no transcript is skipped for want of %q; take it off the list (%s)", need, reason)
+		}
+	}
 }
 
 // TestReference replays them against a real server, so that they cannot drift from the truth.
@@ -108,13 +136,15 @@ func buildFlags() []string {
 	return flags
 }
 
-// replayAll replays testdata, a subtest for each file. server is a program or host:port.
-func replayAll(t *testing.T, server string, reference bool) {
+// replayAll replays testdata, a subtest for each file. server is a program or host:port. It returns
+// the transcripts that were skipped for want of something, by what it is.
+func replayAll(t *testing.T, server string, reference bool) map[string][]string {
 	servers := newServers(t, server)
 	// All the transcripts fail without a server; say so once.
 	if _, err := servers.get(t, nil); err != nil {
 		t.Fatal(err)
 	}
+	unmet := map[string][]string{}
 	for _, script := range transcripts(t) {
 		t.Run(script.Name, func(t *testing.T) {
 			if servers.at != "" && len(script.Config) > 0 {
@@ -144,11 +174,15 @@ func replayAll(t *testing.T, server string, reference bool) {
 			if t.Failed() {
 				servers.drop(t, script.Config, printed)
 			}
+			if out.Unmet != "" {
+				unmet[out.Unmet] = append(unmet[out.Unmet], script.Name)
+			}
 			if out.Skipped != "" {
 				t.Skip(out.Skipped)
 			}
 		})
 	}
+	return unmet
 }
 
 // servers keeps a running server for each set of arguments that transcripts ask for.

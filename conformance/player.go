@@ -38,6 +38,7 @@ type Player struct {
 type Outcome struct {
 	Failures []Failure
 	Skipped  string // why, or empty
+	Unmet    string // the Need that it was skipped for, or empty
 	Recorded string // the rewritten transcript, or empty if nothing changed
 }
 
@@ -91,8 +92,17 @@ func (p *Player) Play(ctx context.Context, t *Transcript) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("ask for INFO: %w", err)
 	}
-	if why, err := p.skip(t, control, info.Text); why != "" || err != nil {
-		return Outcome{Skipped: why}, err
+	if why := p.skip(t, info.Text); why != "" {
+		return Outcome{Skipped: why}, nil
+	}
+	for _, need := range t.Needs {
+		met, err := control.meets(need)
+		if err != nil {
+			return Outcome{}, fmt.Errorf("find out whether there is %s: %w", need, err)
+		}
+		if !met {
+			return Outcome{Skipped: "needs " + need.String(), Unmet: need.String()}, nil
+		}
 	}
 	if got, err := control.command("FLUSHALL"); err != nil || got.Kind != '+' {
 		return Outcome{}, fmt.Errorf("flush the server: %s %w", got, err)
@@ -119,33 +129,50 @@ var groupCommands = map[string]string{
 	"list": "lpush", "set": "sadd", "hash": "hset", "zset": "zadd", "stream": "xadd",
 }
 
-func (p *Player) skip(t *Transcript, control *client, info string) (string, error) {
+// skip says why a transcript is not for this version of a real server, if so.
+func (p *Player) skip(t *Transcript, info string) string {
 	if p.Reference {
 		redis, valkey := infoField(info, "redis_version"), infoField(info, "valkey_version")
 		switch {
 		case valkey != "" && t.Valkey == "":
-			return "not for Valkey", nil
+			return "not for Valkey"
 		case valkey != "" && olderThan(valkey, t.Valkey):
-			return "since Valkey " + t.Valkey + ", this is " + valkey, nil
+			return "since Valkey " + t.Valkey + ", this is " + valkey
 		case valkey == "" && t.Valkey != "" && t.Since == "":
-			return "only for Valkey", nil
+			return "only for Valkey"
 		case valkey == "" && t.Since != "" && olderThan(redis, t.Since):
-			return "since " + t.Since + ", this is " + redis, nil
+			return "since " + t.Since + ", this is " + redis
 		}
 	}
-	for _, name := range t.Needs {
-		if c, ok := groupCommands[name]; ok {
-			name = c
-		}
-		v, err := control.command("COMMAND", "INFO", name)
-		if err != nil {
-			return "", fmt.Errorf("ask for COMMAND INFO %s: %w", name, err)
-		}
-		if len(v.Elems) != 1 || v.Elems[0].Null {
-			return "no " + strings.ToUpper(name) + " here", nil
-		}
+	return ""
+}
+
+// meets asks the server whether it has what a transcript needs.
+func (c *client) meets(n Need) (bool, error) {
+	switch n.Kind {
+	case "directive":
+		v, err := c.command("CONFIG", "GET", n.Name)
+		return len(v.Elems) > 0, err
+	case "info":
+		v, err := c.command("INFO", n.Name)
+		return strings.HasPrefix(strings.ToLower(v.Text), "# "+n.Name+"\r\n"), err
+	case "enforced":
+		return c.enforcesMaxMemory()
 	}
-	return "", nil
+	v, err := c.command("COMMAND", "INFO", n.Name)
+	return len(v.Elems) == 1 && !v.Elems[0].Null, err
+}
+
+// enforcesMaxMemory tries: only a server that enforces maxmemory refuses to grow beyond a byte.
+func (c *client) enforcesMaxMemory() (bool, error) {
+	if _, err := c.command("CONFIG", "SET", "maxmemory", "1"); err != nil {
+		return false, err
+	}
+	got, err := c.exchange(Call, []string{"SET", "conformance:maxmemory", "x"})
+	if _, undo := c.command("CONFIG", "SET", "maxmemory", "0"); err == nil {
+		err = undo
+	}
+	return got.Kind == '-' && strings.HasPrefix(got.Text, "OOM "), err
 }
 
 func infoField(info, name string) string {

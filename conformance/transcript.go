@@ -58,18 +58,35 @@ import (
 //	# since 8.2     skip on a reference older than that Redis
 //	# valkey 9.0    may also run on a Valkey reference of that version, where all others are
 //	                skipped; alone, without since, it is not for Redis
-//	# needs list    skip where LPUSH is unknown (list, set, hash, zset, stream, or a command)
+//	# needs list    skip where LPUSH is unknown (list, set, hash, zset, stream, or a command;
+//	                of a subcommand, config|rewrite)
+//	# needs directive K   skip where CONFIG GET K finds nothing
+//	# needs info K        skip where INFO has no section K
+//	# needs enforced maxmemory   skip where nothing is refused beyond maxmemory
 //	# config K V    wants a server started with --K V
 type Transcript struct {
 	Name   string // group/story
 	Path   string
 	Since  string
 	Valkey string
-	Needs  []string
+	Needs  []Need
 	Config []string // command-line arguments of the server
 	Steps  []Step
 
 	lines []string
+}
+
+// A Need is something that a server must have for a transcript to make sense.
+type Need struct {
+	Kind string // command, directive, info or enforced
+	Name string // in lower case
+}
+
+func (n Need) String() string {
+	if n.Kind == "command" {
+		return n.Name
+	}
+	return n.Kind + " " + n.Name
 }
 
 // A Step is one thing done, and the reply expected to it.
@@ -191,7 +208,7 @@ func (t *Transcript) directive(words []string) error {
 			t.Valkey = words[1]
 		}
 	case "needs":
-		t.Needs = append(t.Needs, words[1:]...)
+		return t.needs(words[1:])
 	case "config":
 		t.Config = append(t.Config, "--"+words[1])
 		for _, w := range words[2:] {
@@ -204,6 +221,27 @@ func (t *Transcript) directive(words []string) error {
 			}
 			t.Config = append(t.Config, w)
 		}
+	}
+	return nil
+}
+
+func (t *Transcript) needs(words []string) error {
+	kind := "command"
+	switch words[0] {
+	case "directive", "info", "enforced":
+		kind, words = words[0], words[1:]
+	}
+	if len(words) == 0 {
+		return fmt.Errorf("needs what %s?", kind)
+	}
+	for _, w := range words {
+		if kind == "enforced" && w != "maxmemory" {
+			return fmt.Errorf("cannot find out whether %s is enforced", w)
+		}
+		if c, ok := groupCommands[w]; ok && kind == "command" {
+			w = c
+		}
+		t.Needs = append(t.Needs, Need{kind, strings.ToLower(w)})
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -43,6 +44,23 @@ func TestBadRepliesAreErrors(t *testing.T) {
 	} {
 		if v, err := readReply(bufio.NewReader(strings.NewReader(wire)), 0); err == nil {
 			t.Errorf("%q read as %s", wire, v)
+		}
+	}
+}
+
+func TestNeeds(t *testing.T) {
+	s, err := Parse("x.txt", "x", "# needs list config|REWRITE\n# needs directive hz port\n"+
+		"# needs info commandstats\n# needs enforced maxmemory\na> X\n# needs nothing\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "[lpush config|rewrite directive hz directive port info commandstats enforced maxmemory]"
+	if got := fmt.Sprint(s.Needs); got != want {
+		t.Errorf("want %s, got %s", want, got)
+	}
+	for _, bad := range []string{"# needs directive", "# needs info", "# needs enforced peace"} {
+		if s, err := Parse("x.txt", "x", bad+"\n"); err == nil {
+			t.Errorf("%s: parsed as %v", bad, s.Needs)
 		}
 	}
 }
