@@ -4,7 +4,6 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/bits-and-blooms/bitset"
 
-	"kiln/actors/keyspace"
 	"kiln/commands"
 )
 
@@ -83,6 +82,7 @@ func (r *Router) runGather(g *gather) {
 	for i, ok := g.partitions.NextSet(0); ok; i, ok = g.partitions.NextSet(i + 1) {
 		r.partitions[i].await()
 	}
+	q.call.Keep = false
 	blocked := r.gatherBlocked(g)
 	elsewhere := false
 	if !blocked {
@@ -136,5 +136,3 @@ func (r *Router) again(p *partition, q *Request) {
 	}
 	p.handle(q)
 }
-
-func (r *Router) hash(key string) uint64 { return keyspace.HashKey(r.server.Seed, []byte(key)) }

@@ -145,7 +145,7 @@ func (l *Loop) Run(p *Prepared, conn *commands.Session, now int64, w *resp.Write
 	c := &l.call
 	c.Conn, c.DB, c.Now, c.Reply = conn, conn.DB, now, w
 	c.Reset(p.Spec, p.Argv)
-	c.Keys, c.Hashes, c.Space, c.Quick = p.keys, p.hashes, nil, true
+	c.Keys, c.Hashes, c.Space, c.Quick, c.Keep = p.keys, p.hashes, nil, true, false
 	switch p.Spec.Where {
 	case commands.ByKey:
 		return l.byKey(p, conn, now)
@@ -181,8 +181,9 @@ func (l *Loop) byKey(p *Prepared, conn *commands.Session, now int64) *Request {
 		if !part.enter() {
 			return l.router.newRequest(p, conn, now)
 		}
-		if len(part.holds) == 0 {
-			c.Space = part.space(c.DB)
+		h, keep := part.obstacle(p.Spec, p.hashes, p.partitions)
+		if h == nil {
+			c.Space, c.Keep = part.space(c.DB), keep
 			l.grip.mode = holding
 			err := commands.Exec(c)
 			part.leave()
@@ -198,7 +199,7 @@ func (l *Loop) byKey(p *Prepared, conn *commands.Session, now int64) *Request {
 	if !p.located || size(p.Argv) > quickBytesMax {
 		return l.router.newRequest(p, conn, now)
 	}
-	n, ok := l.enterAll(p.partitions)
+	n, ok := l.enterAll(p)
 	if !ok {
 		return l.router.newRequest(p, conn, now)
 	}
@@ -219,10 +220,10 @@ func size(argv [][]byte) (n int) {
 	return n
 }
 
-// enterAll enters partitions, in ascending order and each once; or none, if one is busy or holds
-// keys for a slow command.
-func (l *Loop) enterAll(partitions []uint16) (n int, ok bool) {
-	for _, id := range partitions {
+// enterAll enters a command's partitions, in ascending order and each once; or none, if one is busy
+// or a slow command holds one of the keys.
+func (l *Loop) enterAll(p *Prepared) (n int, ok bool) {
+	for _, id := range p.partitions {
 		i := n
 		for i > 0 && l.held[i-1] > id {
 			i--
@@ -235,15 +236,17 @@ func (l *Loop) enterAll(partitions []uint16) (n int, ok bool) {
 		n++
 	}
 	for i, id := range l.held[:n] {
-		p := l.router.partitions[id]
-		if !p.enter() {
+		part := l.router.partitions[id]
+		if !part.enter() {
 			l.leaveAll(i)
 			return 0, false
 		}
-		if len(p.holds) > 0 {
+		h, keep := part.obstacle(p.Spec, p.hashes, p.partitions)
+		if h != nil {
 			l.leaveAll(i + 1)
 			return 0, false
 		}
+		l.call.Keep = l.call.Keep || keep
 	}
 	return n, true
 }

@@ -20,7 +20,7 @@ type partition struct {
 	arena    *arena.Arena
 	spaces   []atomic.Pointer[keyspace.Space] // nil until used
 	counters keyspace.Counters
-	holds    map[holdKey]*hold
+	holds    map[uint64]*hold // by key hash
 	dropping []*keyspace.Space
 	chores   atomic.Bool // there are spaces to drop
 	dice     uint64
@@ -67,6 +67,7 @@ func (p *partition) space(db int) *keyspace.Space {
 
 // handle runs a request that was queued. REQUIRES: all its keys are this partition's.
 func (p *partition) handle(q *Request) {
+	q.call.Keep = false
 	if p.blocked(q) {
 		return
 	}

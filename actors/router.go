@@ -70,7 +70,7 @@ func New(server *commands.Server, o Options) *Router {
 		p := &partition{
 			mailbox: newMailbox(), router: r, id: i, arena: arena.New(depot),
 			dice:  server.Seed + uint64(i),
-			holds: map[holdKey]*hold{},
+			holds: map[uint64]*hold{},
 		}
 		p.spaces = makeSpaces(server.Config.Databases)
 		p.pid = r.spawn("partition-"+strconv.Itoa(i), p, p.mailbox)

@@ -118,7 +118,7 @@ func (s *sweeper) expireIn(p *partition, db int, now int64) (more bool) {
 		if !more {
 			break
 		}
-		if len(p.holds) > 0 && p.holds[holdKey{db, string(e.Key())}] != nil {
+		if len(p.holds) > 0 && p.holds[space.Hash(e.Key())] != nil {
 			more = false // later: it is in use
 			break
 		}

@@ -199,6 +199,10 @@ type Call struct {
 	// Held: the call holds its keys, not their partitions, and runs on a worker.
 	Held bool
 
+	// Keep: slow commands are reading in the partition, so an expired record is left to be. Only a
+	// command that writes nothing runs so.
+	Keep bool
+
 	// Keys and Hashes are the keys that the router found, and their hashes.
 	Keys   [][]byte
 	Hashes []uint64

@@ -70,7 +70,9 @@ func (c *Call) find(s *keyspace.Space, db int, key []byte, h uint64, mode lookup
 ) keyspace.Entry {
 	e := s.Find(key, h)
 	if e.Exists() && e.Expired(c.Now) {
-		c.expire(s, db, key, e)
+		if !c.Keep {
+			c.expire(s, db, key, e)
+		}
 		e = keyspace.Entry{}
 	}
 	if mode == lookupPeek {
