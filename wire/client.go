@@ -2,6 +2,7 @@ package wire
 
 import (
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -26,6 +27,7 @@ type task uint8
 
 const (
 	taskResume task = iota // the reply that the client is parked for is there
+	taskMore               // its turn has come again
 	taskKill               // another client, or the server, ends this one
 )
 
@@ -53,29 +55,43 @@ type client struct {
 	request   *actors.Request // the command that the client is parked for
 	park      atomic.Int32
 	backlog   [][]byte
-	deaf      bool // not read for now
-	eof       bool // it sends no more
+	strained  int64 // since when its backlog is over the soft limit; 0 if it is not
+	again     bool  // it has commands for another turn, and a taskMore on its way
+	deaf      bool  // not read for now
+	eof       bool  // it sends no more
+	spared    bool  // it killed itself: the taskKill on its way is void
+	leaving   bool  // it is on the loop's list of those to settle
 	closed    bool
 }
 
-// traffic takes bytes that arrived. They are the loop's: what is not used now is copied.
-func (c *client) traffic(data []byte) {
-	c.BytesIn.Add(int64(len(data)))
-	c.loop.bytesIn += int64(len(data))
+// traffic takes bytes that arrived, behind what was left of the ones before where that is small:
+// the first kept bytes of data. They are the loop's: what is not used now is copied.
+func (c *client) traffic(data []byte, kept int) {
+	arrived := int64(len(data) - kept)
+	c.BytesIn.Add(arrived)
+	c.loop.bytesIn += arrived
 	c.LastActive.Store(c.loop.stamp)
+	if kept > 0 {
+		c.query, c.at = c.query[:0], 0
+	}
 	if len(c.query) == c.at && !c.waits() {
 		c.keep(data[c.process(data):])
+		c.shed()
 	} else {
 		c.keep(data)
 		c.resume()
 	}
 	c.due()
-	switch n := int64(len(c.query) - c.at); {
+	n := int64(len(c.query) - c.at)
+	switch {
+	case c.closed:
+	case c.waits() || c.again:
+		if n > aheadMax && !c.deaf {
+			c.deaf = true
+			c.watch()
+		}
 	case n > c.loop.server.shared.Config.QueryMax.Load():
-		c.end()
-	case n > aheadMax && c.waits() && !c.closed:
-		c.deaf = true
-		c.watch()
+		c.expel("it sends a command that is too long")
 	}
 }
 
@@ -88,40 +104,58 @@ func (c *client) watch() { c.transport.watch(!c.eof && !c.deaf, len(c.backlog) >
 
 // keep stores bytes for later.
 func (c *client) keep(data []byte) {
-	if len(data) > 0 {
+	if len(data) > 0 && !c.Closing && !c.closed {
 		if c.at > 0 && c.at >= len(c.query)/2 {
 			c.query = c.query[:copy(c.query, c.query[c.at:])]
 			c.at = 0
+		}
+		if need := c.decoder.Need(); need > readBytes && cap(c.query)-len(c.query) < len(data) {
+			c.reserve(len(data), need)
 		}
 		c.query = append(c.query, data...)
 	}
 	c.Query.Store(int64(len(c.query) - c.at))
 }
 
-// resume goes on with the bytes kept.
+// reserve makes room for n bytes, and for those of a long argument to come; but no more than as
+// much again as was sent, since to announce 512 MB costs a client nothing.
+func (c *client) reserve(n, need int) {
+	held := len(c.query) - c.at + n
+	c.query = append(make([]byte, 0, held+min(need, max(held, readBytes))), c.query[c.at:]...)
+	c.at = 0
+}
+
+// resume goes on with the bytes kept: as many as one read brings, then others have their turn.
 func (c *client) resume() {
-	for !c.waits() && c.at < len(c.query) {
+	if !c.waits() && c.at < len(c.query) {
 		n := c.process(c.query[c.at:])
-		if c.at += n; n == 0 {
-			break
+		if c.at += n; n >= readBytes && c.at < len(c.query) && !c.waits() && !c.again {
+			c.again = true
+			c.loop.post(c, taskMore)
 		}
 	}
-	if c.at == len(c.query) {
-		if c.query, c.at = c.query[:0], 0; cap(c.query) > queryKeep {
-			c.query = nil
-		}
-	}
+	c.shed()
 	c.Query.Store(int64(len(c.query) - c.at))
-	if c.deaf && !c.waits() && !c.closed {
+	if c.deaf && !c.waits() && !c.again {
 		c.deaf = false
 		c.watch()
 	}
 }
 
-// process runs the commands at the start of data, until it is used up or the client has to wait,
-// and returns how many bytes it used.
+// shed keeps no large buffer for nothing.
+func (c *client) shed() {
+	if c.at == len(c.query) {
+		if c.query, c.at = c.query[:0], 0; cap(c.query) > queryKeep {
+			c.query = nil
+			c.loop.letGo()
+		}
+	}
+}
+
+// process runs the commands at the start of data, until it or readBytes of it are used up or the
+// client has to wait, and returns how many bytes it used.
 func (c *client) process(data []byte) (used int) {
-	for used < len(data) && !c.waits() {
+	for used < min(len(data), readBytes) && !c.waits() {
 		n, more := c.loop.batch(c, data[used:])
 		used += n
 		if !more {
@@ -159,6 +193,7 @@ func (c *client) answer() {
 	if c.closed || q.Reply.Len() == 0 {
 		return
 	}
+	c.LastActive.Store(c.loop.stamp)
 	if q.Reply.Len() < flushBytes/2 {
 		for _, chunk := range q.Reply.Chunks() {
 			c.loop.out.RawN(chunk, 0)
@@ -174,31 +209,37 @@ func (c *client) answer() {
 
 // run is a task posted to the client's loop.
 func (c *client) run(t task) {
-	if t == taskResume {
+	switch t {
+	case taskResume:
 		c.answer()
+	case taskMore:
+		c.again = false
+	case taskKill:
+		if !c.spared {
+			c.end()
+		}
+		c.spared = false
 	}
-	if c.closed {
-		return
+	if !c.closed {
+		c.resume()
+		c.due()
 	}
-	if t == taskKill {
-		c.end()
-		return
-	}
-	c.resume()
-	c.due()
 }
 
-// due marks the replies that the loop has collected since the last client's as this client's.
+// due marks the replies that the loop has collected since the last client's as this client's. A
+// client that is about to leave is looked at again when the turn ends: it may have commands left.
 func (c *client) due() {
 	l := c.loop
+	if (c.Closing || c.eof) && !c.leaving {
+		c.leaving = true
+		l.leaving = append(l.leaving, c)
+	}
 	if to := l.out.Len(); to > l.marked {
 		l.pieces = append(l.pieces, piece{c, l.marked, to})
 		l.marked = to
 		if to > flushBytes {
 			l.flush()
 		}
-	} else if c.Closing || c.eof {
-		l.pieces = append(l.pieces, piece{c, to, to}) // to be settled
 	}
 }
 
@@ -220,17 +261,71 @@ func (c *client) send(p []byte, owned bool) {
 			return
 		}
 	}
-	if !owned {
-		p = append([]byte(nil), p...)
-	}
-	c.backlog = append(c.backlog, p)
+	c.store(p, owned)
 	c.loop.backlogged += int64(len(p))
 	pending := c.Pending.Add(int64(len(p)))
-	if len(c.backlog) == 1 {
+	if c.over(pending) {
+		c.expel("it does not read its replies")
+	}
+}
+
+// store appends to the backlog. Small replies share a block.
+func (c *client) store(p []byte, owned bool) {
+	if n := len(c.backlog); n > 0 && !owned {
+		if last := c.backlog[n-1]; cap(last)-len(last) >= len(p) {
+			c.backlog[n-1] = append(last, p...)
+			return
+		}
+	}
+	if !owned {
+		p = append(make([]byte, 0, max(len(p), blockBytes)), p...)
+	}
+	if c.backlog = append(c.backlog, p); len(c.backlog) == 1 {
 		c.watch()
 	}
-	if hard := c.loop.server.shared.Config.NormalHard.Load(); hard > 0 && pending > hard {
+}
+
+// over reports whether the client leaves more unread than client-output-buffer-limit allows it,
+// or as a stranger.
+func (c *client) over(pending int64) bool {
+	config := c.loop.server.shared.Config
+	if hard := config.NormalHard.Load(); hard > 0 && pending >= hard {
+		return true
+	}
+	if pending > strangerMax && c.Stranger() {
+		return true
+	}
+	soft, since := config.NormalSoft.Load(), c.strained
+	switch {
+	case soft == 0 || pending < soft:
+		c.strain(0)
+	case since == 0:
+		c.strain(c.loop.stamp)
+	default:
+		return c.loop.stamp-since > config.SoftSeconds.Load()*int64(time.Second)
+	}
+	return false
+}
+
+// strain notes since when the backlog is over the soft limit. The loop counts those clients, to
+// know whether there is a clock to look at.
+func (c *client) strain(since int64) {
+	if c.strained != 0 {
+		c.loop.strained--
+	}
+	if c.strained = since; since != 0 {
+		c.loop.strained++
+	}
+}
+
+// check looks whether time has run out for the client.
+func (c *client) check(timeoutSec int64) {
+	idle := c.loop.stamp - c.LastActive.Load()
+	switch {
+	case timeoutSec > 0 && c.request == nil && idle > timeoutSec*int64(time.Second):
 		c.end()
+	case c.strained != 0 && c.over(c.Pending.Load()):
+		c.expel("it reads its replies too slowly")
 	}
 }
 
@@ -245,8 +340,14 @@ func (c *client) writable() {
 		c.end()
 		return
 	}
-	c.Pending.Add(-int64(n))
+	if n > 0 {
+		c.LastActive.Store(c.loop.stamp)
+	}
+	pending := c.Pending.Add(-int64(n))
 	c.loop.backlogged -= int64(n)
+	if c.strained != 0 && pending < c.loop.server.shared.Config.NormalSoft.Load() {
+		c.strain(0)
+	}
 	if c.backlog[0] = p[n:]; n == len(p) {
 		c.backlog[0] = nil
 		if c.backlog = c.backlog[1:]; len(c.backlog) == 0 {
@@ -254,16 +355,16 @@ func (c *client) writable() {
 			c.watch()
 		}
 	}
-	if !c.waits() {
-		c.resume()
-	}
+	c.resume()
 	c.due()
 }
 
 // settle closes the connection once nothing is left to do for it: after QUIT or a protocol error
 // its replies are written first, and so they are when the client has closed its sending side.
+// REQUIRES: the end of a turn, so that commands left wait for something, or are not whole.
 func (c *client) settle() {
-	if !c.closed && (c.Closing || c.eof) && len(c.backlog) == 0 && c.request == nil {
+	c.leaving = false
+	if !c.closed && len(c.backlog) == 0 && c.request == nil && (c.Closing || !c.again) {
 		c.end()
 	}
 }
@@ -273,6 +374,14 @@ func (c *client) ended() {
 	c.eof = true
 	c.watch()
 	c.due()
+}
+
+// expel ends the connection of a client that asks for too much.
+func (c *client) expel(why string) {
+	if !c.closed {
+		c.loop.server.options.Logger.Warn("closing a client", "id", c.ID, "addr", c.Addr, "reason", why)
+		c.end()
+	}
 }
 
 // end closes the connection at once, and forgets the client.
@@ -286,6 +395,7 @@ func (c *client) end() {
 		c.loop.backlogged -= int64(len(p))
 	}
 	c.backlog = nil
+	c.strain(0)
 	c.loop.forget(c)
 	c.transport.close()
 }

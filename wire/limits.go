@@ -16,8 +16,16 @@ const (
 	// aheadMax is how many bytes a client may send ahead of the commands that wait before it is
 	// not read any more.
 	aheadMax = 1 << 20
+	// strangerMax is how many bytes of replies a client that has not authenticated may leave
+	// unread, as in Redis: that is above what the socket takes.
+	strangerMax = 1 << 10
+	// blockBytes is the least that is allocated for replies that a socket did not take.
+	blockBytes = 16 << 10
+	// joinBytes is how much of an incomplete command is copied in front of the bytes that follow,
+	// rather than these behind it.
+	joinBytes = 16 << 10
 	// queryKeep is the largest buffer that a client keeps for its next incomplete command.
-	queryKeep = 16 << 10
+	queryKeep = 4 << 10
 	// quickWaitMs is how long a loop waits for the next event while it still counts as running.
 	quickWaitMs = 1
 	// argvKeep is how many words a batch may have before their slice is made anew.
@@ -28,9 +36,10 @@ const (
 	acceptMax = 64
 	// acceptPause is how long accepting rests when the process is out of descriptors.
 	acceptPause = 100 * time.Millisecond
-	// drainPatience bounds how long a server that stops waits for commands under way, and for
-	// clients to read their replies.
+	// drainPatience bounds how long a server that stops waits for commands under way.
 	drainPatience = 5 * time.Second
-	// checkPeriod is how often idle clients are looked for, if there is a timeout.
+	// readPatience bounds how long it waits for clients to read their replies.
+	readPatience = time.Second
+	// checkPeriod is how often clients are looked for whose time has run out.
 	checkPeriod = time.Second
 )

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -21,6 +22,7 @@ type listener struct {
 	unix bool
 	from net.Listener
 	file *os.File
+	full bool // the last connection could not be accepted
 }
 
 func listen(where Listen, unixPerm uint32) (*listener, error) {
@@ -71,9 +73,27 @@ func newListener(from net.Listener, isUnix bool) (*listener, error) {
 	return &listener{fd: fd, addr: from.Addr().String(), unix: isUnix, from: from, file: f}, nil
 }
 
+// close may be called again.
 func (ln *listener) close() error {
+	if ln.file == nil {
+		return nil
+	}
 	_ = ln.file.Close()
+	ln.file = nil
 	return ln.from.Close()
+}
+
+// absent reports whether an address cannot be had because the machine has none such.
+func absent(err error) bool {
+	for _, no := range []error{
+		unix.EADDRNOTAVAIL, unix.EAFNOSUPPORT, unix.EPFNOSUPPORT, unix.EPROTONOSUPPORT,
+		unix.ENOPROTOOPT, unix.ESOCKTNOSUPPORT,
+	} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	return false
 }
 
 // accept takes in connections and spreads them over the loops.
@@ -82,11 +102,16 @@ func (l *loop) accept(ln *listener) {
 		fd, from, err := accept(ln.fd)
 		switch err {
 		case nil:
+			ln.full = false
 			l.admit(ln, fd, from)
 		case unix.EINTR, unix.ECONNABORTED:
 		case unix.EAGAIN:
 			return
 		default: // out of descriptors or memory: to ask again at once would take a processor
+			if !ln.full {
+				l.server.options.Logger.Warn("cannot accept a connection", "reason", err)
+			}
+			ln.full = true
 			l.poll.watch(ln.fd, false, false)
 			time.AfterFunc(acceptPause, func() {
 				l.send(errand{do: func() { l.poll.watch(ln.fd, !l.stop, false) }})

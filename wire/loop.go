@@ -35,19 +35,22 @@ type loop struct {
 	limits   resp.Limits
 	stamp    int64 // Unix nanoseconds at the turn's start
 
-	out    resp.Writer // replies of this turn
-	pieces []piece     // whose they are
-	marked int         // how far out has been given to pieces
+	out     resp.Writer // replies of this turn
+	pieces  []piece     // whose they are
+	leaving []*client   // those to settle when the turn ends
+	marked  int         // how far out has been given to pieces
 
 	parked     int   // clients that wait for a request
 	backlogged int64 // bytes in backlogs
+	strained   int   // clients over the soft limit of unread replies
 	bytesIn    int64 // of this turn
 	bytesOut   int64
 	commands   int64
-	checked    int64 // when idle clients were last looked for
+	checked    int64 // when clients were last checked for the time
 
 	mu      sync.Mutex
 	errands []errand
+	ended   bool // there is no poller any more
 	stop    bool
 }
 
@@ -82,10 +85,10 @@ func (l *loop) post(c *client, what task) { l.send(errand{client: c, what: what}
 
 func (l *loop) send(e errand) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	first := len(l.errands) == 0
 	l.errands = append(l.errands, e)
-	l.mu.Unlock()
-	if first {
+	if first && !l.ended { // locked, or the descriptor may be another's by now
 		l.poll.wake()
 	}
 }
@@ -121,8 +124,9 @@ func (l *loop) turn(timeoutMs int) {
 		l.runErrands()
 	}
 	l.flush()
+	l.settle()
 	l.publish()
-	l.endIdle()
+	l.check()
 }
 
 func (l *loop) serve(c *client, e event) {
@@ -132,10 +136,15 @@ func (l *loop) serve(c *client, e event) {
 	if !e.readable || c.closed {
 		return
 	}
-	n, err := kernel.Read(c.FD, l.buffer[:])
+	kept := len(c.query) - c.at
+	if kept > 0 && (kept > joinBytes || c.waits()) {
+		kept = 0
+	}
+	copy(l.buffer[:kept], c.query[c.at:])
+	n, err := kernel.Read(c.FD, l.buffer[kept:])
 	switch {
 	case n > 0:
-		c.traffic(l.buffer[:n])
+		c.traffic(l.buffer[:kept+n], kept)
 	case err == nil && !c.eof:
 		c.ended()
 	case err == nil || err != unix.EAGAIN && err != unix.EINTR:
@@ -171,11 +180,25 @@ func (l *loop) flush() {
 	}
 	l.out.Reset()
 	l.marked = 0
-	for i := range l.pieces {
-		l.pieces[i].client.settle()
-	}
 	clear(l.pieces)
 	l.pieces = l.pieces[:0]
+}
+
+// settle closes the connections of those clients for which nothing is left to do.
+func (l *loop) settle() {
+	if len(l.leaving) > 0 {
+		for _, c := range l.leaving {
+			c.settle()
+		}
+		clear(l.leaving)
+		l.leaving = l.leaving[:0]
+	}
+}
+
+// letGo forgets the words of the last batch: they keep the memory alive that they lie in.
+func (l *loop) letGo() {
+	clear(l.prepared[:])
+	clear(l.argv[:cap(l.argv)])
 }
 
 // publish adds the turn's counts to the server's.
@@ -199,12 +222,15 @@ func (l *loop) publish() {
 // and runs them. It returns the bytes used up, and whether it is worth calling again.
 func (l *loop) batch(c *client, data []byte) (used int, more bool) {
 	l.limits.BulkMax = l.server.shared.Config.BulkMax.Load()
-	l.limits.Unauthenticated = c.Stranger()
+	most := actors.BatchMax
+	if l.limits.Unauthenticated = c.Stranger(); l.limits.Unauthenticated {
+		most = 1 // the limits are others once it has authenticated
+	}
 	l.actors.Begin()
 	argv := l.argv[:0]
 	var failure error
 	n, at := 0, 0
-	for n < actors.BatchMax && at < len(data) {
+	for n < most && at < len(data) {
 		from := len(argv)
 		var size int
 		argv, size, failure = c.decoder.Next(data[at:], argv, &l.limits)
@@ -245,11 +271,15 @@ func (l *loop) batch(c *client, data []byte) (used int, more bool) {
 		l.refuse(c, failure)
 		return used, false
 	}
-	return used, n == actors.BatchMax
+	return used, n == most
 }
 
 // one runs a command; false if the client has to wait after it.
 func (l *loop) one(c *client, p *actors.Prepared) bool {
+	if c.Kill.Load() { // whoever killed it has an answer, and may rely on it
+		c.Closing = true
+		return false
+	}
 	if p.Spec != nil {
 		c.LastSpec.Store(p.Spec)
 	} else if crossProtocol(p.Argv) {
@@ -263,7 +293,11 @@ func (l *loop) one(c *client, p *actors.Prepared) bool {
 	if l.out.Len() > flushBytes {
 		c.due()
 	}
-	return !c.waits()
+	if !c.waits() {
+		return true
+	}
+	c.spared = c.Closing && c.Kill.Load() // it killed itself, and gets the answer first
+	return false
 }
 
 func (l *loop) counted(c *client, n int) {
@@ -290,9 +324,10 @@ func crossProtocol(argv [][]byte) bool {
 // adopt takes over a connection that was accepted.
 func (l *loop) adopt(c *client) {
 	fd := c.FD
-	if err := l.poll.add(fd); err != nil {
+	if err := l.poll.add(fd); err != nil || l.stop {
 		_ = unix.Close(fd)
 		l.count.Add(-1)
+		l.server.register.count.Add(-1)
 		return
 	}
 	for fd >= len(l.clients) {
@@ -313,49 +348,65 @@ func (l *loop) forget(c *client) {
 
 // patience is how long a turn may wait for something to happen, in milliseconds.
 func (l *loop) patience() int {
-	if l.server.shared.Config.TimeoutSec.Load() > 0 {
+	if l.count.Load() > 0 { // CONFIG SET timeout does not wake the loops
 		return int(checkPeriod.Milliseconds())
 	}
 	return -1
 }
 
-// endIdle closes the clients that said nothing for longer than the timeout.
-func (l *loop) endIdle() {
-	timeout := l.server.shared.Config.TimeoutSec.Load()
-	if timeout <= 0 || l.stamp-l.checked < int64(checkPeriod) {
+// check closes the clients whose time has run out: they said nothing for longer than the timeout,
+// or left too much unread for too long.
+func (l *loop) check() {
+	timeoutSec := l.server.shared.Config.TimeoutSec.Load()
+	if timeoutSec <= 0 && l.strained == 0 || l.stamp-l.checked < int64(checkPeriod) {
 		return
 	}
 	l.checked = l.stamp
 	for _, c := range l.clients {
-		if c != nil && c.request == nil && l.stamp-c.LastActive.Load() > timeout*int64(time.Second) {
-			c.end()
+		if c != nil {
+			c.check(timeoutSec)
 		}
 	}
 }
 
-// drain lets the commands under way end and their replies be read, for a bounded time, then closes
-// everything.
+// drain closes the listeners, lets the commands under way end and their replies be read, for a
+// bounded time, then closes everything.
 func (l *loop) drain() {
-	for fd := range l.listens {
-		l.poll.watch(fd, false, false)
+	for fd, ln := range l.listens {
+		ln.close()
+		delete(l.listens, fd)
 	}
 	for _, c := range l.clients {
 		if c != nil {
-			c.eof = true // nothing more is read
+			c.Closing, c.deaf = true, true // nothing more is read or run
 			c.watch()
+			c.due()
 		}
 	}
-	for until := time.Now().Add(drainPatience); time.Now().Before(until); {
-		if l.parked == 0 && l.backlogged == 0 {
+	l.settle()
+	begun := time.Now()
+	for l.parked > 0 || l.backlogged > 0 {
+		waited := time.Since(begun)
+		if waited > drainPatience || l.parked == 0 && waited > readPatience {
 			break
 		}
 		l.turn(10)
 	}
-	l.flush()
 	for _, c := range l.clients {
 		if c != nil {
 			c.end()
 		}
 	}
 	l.publish()
+}
+
+// close lets go of the poller, and of connections that were on their way to the loop. REQUIRES: the
+// loop does not run.
+func (l *loop) close() {
+	l.stop = true
+	l.runErrands()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	l.poll.close()
 }

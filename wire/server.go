@@ -28,6 +28,8 @@ type Listen struct {
 	Optional bool   // may fail: IPv6 on a machine without it
 }
 
+var errNoAddress = errors.New("there is no address to listen on")
+
 // Server listens and has the clients.
 type Server struct {
 	shared    *commands.Server
@@ -83,7 +85,7 @@ func (s *Server) Start() error {
 func (s *Server) listen() error {
 	for _, where := range s.options.Listen {
 		ln, err := listen(where, s.options.UnixPerm)
-		if err != nil && where.Optional {
+		if err != nil && where.Optional && absent(err) {
 			s.options.Logger.Warn("not listening", "address", where.Address, "reason", err)
 			continue
 		}
@@ -91,6 +93,9 @@ func (s *Server) listen() error {
 			return err
 		}
 		s.listeners = append(s.listeners, ln)
+	}
+	if len(s.listeners) == 0 {
+		return errNoAddress
 	}
 	for _, ln := range s.listeners {
 		l := s.loops[0]
@@ -118,7 +123,7 @@ func (s *Server) release() error {
 		errs = append(errs, ln.close())
 	}
 	for _, l := range s.loops {
-		l.poll.close()
+		l.close()
 	}
 	s.listeners, s.loops = nil, nil
 	return errors.Join(errs...)
@@ -176,12 +181,13 @@ func (r *register) Each(f func(*commands.Session) bool) {
 	}
 }
 
-// Close ends a client's connection.
+// Close ends a client's connection. None of its commands is begun any more.
 func (r *register) Close(s *commands.Session) {
 	r.mu.Lock()
 	c := r.byID[s.ID]
 	r.mu.Unlock()
 	if c != nil {
+		c.Kill.Store(true)
 		c.loop.post(c, taskKill)
 	}
 }
