@@ -11,7 +11,8 @@ const (
 	sweepSlice  = 64                     // keys deleted before the partition is left
 	sweepBurst  = time.Millisecond       // work after which the sweeper rests as long
 	dropSlice   = 1                      // segments freed before the partition is left
-	trimBytes   = 64 << 20               // given back to the system at a time
+	trimBytes   = 4 << 20                // given back to the system while the depot is locked
+	trimRounds  = 16                     // how often in one period
 )
 
 // sweeper is the goroutine that does what nobody waits for: it deletes keys whose deadline has
@@ -22,17 +23,31 @@ type sweeper struct {
 	quit   chan struct{}
 	gone   chan struct{}
 	since  time.Time
+
+	taken    chan struct{} // a huge page was
+	prepared chan struct{} // closed when prepare has ended
 }
 
 func startSweeper(r *Router) *sweeper {
-	s := &sweeper{router: r, quit: make(chan struct{}), gone: make(chan struct{})}
+	s := &sweeper{
+		router: r, quit: make(chan struct{}), gone: make(chan struct{}),
+		taken: make(chan struct{}, 1), prepared: make(chan struct{}),
+	}
+	r.depot.OnTake = func() {
+		select {
+		case s.taken <- struct{}{}:
+		default:
+		}
+	}
 	go s.run()
+	go s.prepare()
 	return s
 }
 
 func (s *sweeper) stop() {
 	close(s.quit)
 	<-s.gone
+	<-s.prepared
 }
 
 func (s *sweeper) run() {
@@ -55,7 +70,22 @@ func (s *sweeper) run() {
 				}
 			}
 		}
-		s.router.depot.Trim(trimBytes)
+		for n := 0; n < trimRounds && s.router.depot.Trim(trimBytes) > 0; n++ {
+		}
+	}
+}
+
+// prepare has memory ready before the partitions need it.
+func (s *sweeper) prepare() {
+	defer close(s.prepared)
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-s.taken:
+		}
+		for s.router.depot.Prepare() && !s.stopping() {
+		}
 	}
 }
 

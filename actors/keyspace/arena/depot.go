@@ -13,6 +13,10 @@ type Depot struct {
 	first  [hints]int // no chunk before this one has an aligned free run of 1<<k units
 	lent   atomic.Int64
 	mapped atomic.Int64
+
+	// OnTake, if set, is called when a huge page is taken into use: then it may be time to
+	// Prepare the next. It must not block. Set it before the depot is used.
+	OnTake func()
 }
 
 const hints = 6 // 1<<5 is spanUnitsMax
@@ -38,6 +42,15 @@ func (d *Depot) Mapped() int64 { return d.mapped.Load() }
 func (d *Depot) take(n int) Addr { return d.run(n, n) }
 
 func (d *Depot) run(n, align int) Addr {
+	p, fresh := d.place(n, align)
+	if fresh && d.OnTake != nil {
+		d.OnTake()
+	}
+	return p
+}
+
+// place lends a run of n units; fresh says that a huge page was taken into use for it.
+func (d *Depot) place(n, align int) (p Addr, fresh bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lent.Add(int64(n) * unitBytes)
@@ -49,22 +62,87 @@ func (d *Depot) run(n, align int) Addr {
 		c := d.chunks[i]
 		if c.free >= n {
 			if u := c.find(n, align); u >= 0 {
+				fresh = c.taken[u/64] == 0 || c.taken[(u+n-1)/64] == 0
 				c.mark(u, n)
-				return c.base + Addr(u)*unitBytes
+				return c.base + Addr(u)*unitBytes, fresh
 			}
 		}
 		if i == d.first[k] && (align == n || c.free == 0) {
 			d.first[k]++
 		}
 	}
+	c := newChunk()
+	d.add(c)
+	u := c.find(n, align)
+	c.mark(u, n)
+	return c.base + Addr(u)*unitBytes, true
+}
+
+// newChunk maps a chunk and touches its first huge page.
+func newChunk() *chunk {
 	c := &chunk{base: mapChunk(), free: chunkUnits - metaUnits}
 	c.taken[0] = 1<<metaUnits - 1
+	c.dirty[0] = 1
+	Store(c.base, 0)
+	return c
+}
+
+// add puts a chunk in use. REQUIRES: the lock is held.
+func (d *Depot) add(c *chunk) {
 	Store(c.base, uint64(len(d.chunks))) // the first unit has no span: its state says who it is
 	d.mapped.Add(chunkBytes)
 	d.chunks = append(d.chunks, c)
-	u := c.find(n, align)
-	c.mark(u, n)
-	return c.base + Addr(u)*unitBytes
+}
+
+// ahead is how many huge pages are kept touched before they are needed: to have one from the
+// kernel takes up to 10 ms where the machine is a virtual one that has not used it yet.
+func (d *Depot) ahead() int {
+	const share, most = 32, 8
+	if d.lent.Load() == 0 {
+		return 0
+	}
+	return int(min(1+d.lent.Load()/hugePage/share, most))
+}
+
+// Prepare touches the next huge page, or maps the next chunk, if fewer are ready than should be,
+// and reports whether it did. It is for one background goroutine: the depot is not locked while
+// the kernel works.
+func (d *Depot) Prepare() (did bool) {
+	c, w, enough := d.cold()
+	if enough {
+		return false
+	}
+	if c == nil {
+		c = newChunk()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.add(c)
+		return true
+	}
+	populate(c.base+Addr(w)*hugePage, hugePage)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.dirty[w] = ^uint64(0)
+	return true
+}
+
+// cold finds the first huge page that was never touched; none if enough unused ones were.
+func (d *Depot) cold() (first *chunk, word int, enough bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	warm := 0
+	for _, c := range d.chunks {
+		for w := range c.taken {
+			switch {
+			case c.taken[w] != 0:
+			case c.dirty[w] != 0:
+				warm++
+			case first == nil:
+				first, word = c, w
+			}
+		}
+	}
+	return first, word, warm >= d.ahead()
 }
 
 // give takes back n units.
@@ -111,9 +189,10 @@ func (d *Depot) resized(by int) {
 }
 
 // Trim gives huge pages of which no unit is lent back to the kernel, at most max bytes, and
-// returns how many bytes it gave. It is meant for a background goroutine.
+// returns how many bytes it gave. Those that Prepare would want are kept. It is meant for a
+// background goroutine.
 func (d *Depot) Trim(maxBytes int) int {
-	given := 0
+	given, keep := 0, d.ahead()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.chunks {
@@ -123,7 +202,14 @@ func (d *Depot) Trim(maxBytes int) int {
 				from, kept = metaUnits*unitBytes, 1<<metaUnits-1
 			}
 			n := hugePage - from
-			if c.taken[w] == kept && c.dirty[w] != 0 && given+n <= maxBytes {
+			if c.taken[w] != kept || c.dirty[w] == 0 {
+				continue
+			}
+			if w > 0 && keep > 0 {
+				keep--
+				continue
+			}
+			if given+n <= maxBytes {
 				release(c.base+Addr(w*hugePage+from), n)
 				c.dirty[w] = 0
 				given += n

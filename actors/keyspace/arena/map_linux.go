@@ -47,3 +47,7 @@ func advise(p Addr, n, what int) {
 }
 
 func release(p Addr, n int) { advise(p, n, unix.MADV_DONTNEED) }
+
+// populate has the kernel find the memory now. One that is too old for it (before 5.14) refuses;
+// then the page is found when it is used.
+func populate(p Addr, n int) { advise(p, n, unix.MADV_POPULATE_WRITE) }

@@ -34,3 +34,6 @@ func unmap(p Addr, n int) {
 }
 
 func release(p Addr, n int) { _ = unix.Madvise(Bytes(p, n), unix.MADV_FREE) }
+
+// populate does nothing: memory is found when it is used.
+func populate(Addr, int) {}
