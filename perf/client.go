@@ -49,9 +49,9 @@ type errorReply string
 func (e errorReply) Error() string { return string(e) }
 
 // short leaves out the arguments that a server repeats.
-func (e errorReply) short() errorReply {
+func (e errorReply) short() string {
 	text, _, _ := strings.Cut(string(e), ",")
-	return errorReply(text)
+	return text
 }
 
 // skip reads n replies. It reads on after an error reply, and gives the first one.

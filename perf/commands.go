@@ -47,10 +47,17 @@ func (o *mix) lines() [][]string {
 		several = append(several, key, value)
 	}
 	return [][]string{
-		{"PING"}, {"GET", key}, {"SET", key, value}, {"SETNX", "nx:" + hole, value},
-		{"INCR", "counter:" + hole}, append([]string{"MGET"}, slices.Repeat([]string{key}, 8)...),
-		several, {"LPUSH", "list:" + hole, value}, {"SADD", "set:" + hole, "member:" + hole},
-		{"HSET", "hash:" + hole, "field:" + hole, value}, {"HGET", "hash:" + hole, "field:" + hole},
+		{"PING"},
+		{"GET", key},
+		{"SET", key, value},
+		{"SETNX", "nx:" + hole, value},
+		{"INCR", "counter:" + hole},
+		append([]string{"MGET"}, slices.Repeat([]string{key}, 8)...),
+		several,
+		{"LPUSH", "list:" + hole, value},
+		{"SADD", "set:" + hole, "member:" + hole},
+		{"HSET", "hash:" + hole, "field:" + hole, value},
+		{"HGET", "hash:" + hole, "field:" + hole},
 		{"ZADD", "zset:" + hole, hole, "member:" + hole},
 	}
 }
@@ -93,22 +100,23 @@ func (o *mix) measure(ctx context.Context, r *report, servers []*server, name st
 	line []string, ratios map[*server][]float64,
 ) error {
 	cost, rate := make(map[*server][]float64), make(map[*server][]float64)
-	unknown := make(map[*server]error)
+	unknown := make(map[*server]string)
 	n := o.requests
 	if len(line) > 4 {
 		n /= 4 // those with many keys
 	}
 	err := rounds(o.samples, servers, func(round int, s *server) error {
-		if unknown[s] != nil {
+		if unknown[s] != "" {
 			return nil
 		}
 		before, started := s.cpu(), time.Now()
 		err := o.load(s, line, n, uint64(1000+17*round))
-		if wrong := errorReply(""); errors.As(err, &wrong) {
+		wrong := errorReply("")
+		switch {
+		case errors.As(err, &wrong):
 			unknown[s] = wrong.short()
-			return nil
-		}
-		if err != nil {
+			return nil // what a server does not know is told, and is no failure
+		case err != nil:
 			return err
 		}
 		cost[s] = append(cost[s], micros(s.cpu()-before)/float64(n))
@@ -121,8 +129,8 @@ func (o *mix) measure(ctx context.Context, r *report, servers []*server, name st
 	r.printf("%-6s", name)
 	first := median(cost[servers[0]])
 	for _, s := range servers {
-		if err := unknown[s]; err != nil {
-			r.printf(" | %s: %v", s.name, err)
+		if unknown[s] != "" {
+			r.printf(" | %s: %s", s.name, unknown[s])
 			continue
 		}
 		f := map[string]float64{"cpu_us": median(cost[s]), "kops": median(rate[s])}

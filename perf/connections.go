@@ -51,7 +51,7 @@ func (o *connections) run(ctx context.Context, r *report, servers []*server) err
 }
 
 func (o *connections) measure(ctx context.Context, s *server) (_ map[string]float64, err error) {
-	if err := s.start(ctx); err != nil {
+	if err = s.start(ctx); err != nil {
 		return nil, err
 	}
 	defer s.stop()
@@ -66,13 +66,13 @@ func (o *connections) measure(ctx context.Context, s *server) (_ map[string]floa
 	}
 	defer closeAll()
 	for range o.count {
-		c, err := dial(s.addr)
-		if err != nil {
+		var c *client
+		if c, err = dial(s.addr); err != nil {
 			return nil, fmt.Errorf("connection %d: %w", len(open), err)
 		}
 		open = append(open, c)
 		// A real client asks at least once, and the server has then used its buffers.
-		if err := c.do("SET", "key", randomText(64)); err != nil {
+		if err = c.do("SET", "key", randomText(64)); err != nil {
 			return nil, fmt.Errorf("connection %d: %w", len(open), err)
 		}
 		c.in = nil // its buffer is of no more use here

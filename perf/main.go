@@ -77,7 +77,7 @@ func usage(all []*scenario) error {
 	for _, s := range all {
 		names = append(names, s.name)
 	}
-	return fmt.Errorf("usage: perf %s [flags] NAME='command with {port}' ...",
+	return fmt.Errorf("usage: perf %s [flags] NAME='command with {port}', one or more",
 		strings.Join(names, "|"))
 }
 

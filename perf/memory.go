@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -90,16 +91,19 @@ func (o *memory) measure(ctx context.Context, s *server, sh shape) (map[string]f
 	err = s.ask(func(c *client) error { return c.fill(sh.keys, sh.keySize, sh.valueSize) })
 	took := time.Since(started)
 	latencies, probeErr := probe.end()
-	if err != nil || probeErr != nil {
-		return nil, fmt.Errorf("fill %s: %v, prober: %v", s.name, err, probeErr)
+	if err = errors.Join(err, probeErr); err != nil {
+		return nil, fmt.Errorf("fill %s, and probe it: %w", s.name, err)
 	}
 	size := ""
 	err = s.ask(func(c *client) (err error) {
 		size, err = c.text("DBSIZE")
 		return err
 	})
-	if err != nil || size != strconv.Itoa(sh.keys) {
-		return nil, fmt.Errorf("%s holds %s keys, not %d: %v", s.name, size, sh.keys, err)
+	if err == nil && size != strconv.Itoa(sh.keys) {
+		err = fmt.Errorf("holds %s keys, not %d", size, sh.keys)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	sleep(ctx, o.settle)
 	rss := s.rss()

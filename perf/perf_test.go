@@ -217,8 +217,8 @@ func TestOpenLoopCountsFromTheIntendedTime(t *testing.T) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		conn, err := l.Accept()
-		if err != nil {
+		conn, wrong := l.Accept()
+		if wrong != nil {
 			return
 		}
 		buf := make([]byte, 1<<20)

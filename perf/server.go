@@ -39,7 +39,7 @@ func (s *server) start(ctx context.Context) error {
 	}
 	s.addr = l.Addr().String()
 	_, port, _ := net.SplitHostPort(s.addr)
-	if err := l.Close(); err != nil {
+	if err = l.Close(); err != nil {
 		return err
 	}
 	if s.dir, err = os.MkdirTemp("", "kiln-perf"); err != nil {
@@ -57,7 +57,7 @@ func (s *server) start(ctx context.Context) error {
 	s.cmd = exec.Command(words[0], words[1:]...)
 	s.cmd.Dir = s.dir
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that a shell's children end too
-	if err := s.cmd.Start(); err != nil {
+	if err = s.cmd.Start(); err != nil {
 		s.cmd = nil
 		return fmt.Errorf("start %s: %w", s.name, err)
 	}

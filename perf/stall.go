@@ -122,19 +122,19 @@ func (o *stall) shoot(ctx context.Context, s *server, d disturbance, seed uint64
 ) {
 	err = s.ask(func(c *client) error {
 		if d.prepare != nil {
-			if err := d.prepare(c); err != nil {
-				return err
+			if wrong := d.prepare(c); wrong != nil {
+				return wrong
 			}
 		}
 		sleep(ctx, 200*time.Millisecond) // what preparing has left to do
-		gets, err := openLoop(s.addr, o.connections, o.rate, o.keys, seed)
-		if err != nil {
-			return err
+		gets, wrong := openLoop(s.addr, o.connections, o.rate, o.keys, seed)
+		if wrong != nil {
+			return wrong
 		}
 		sleep(ctx, o.window/4)
 		var took time.Duration
 		if len(d.command) > 0 {
-			took, err = c.doLarge(d.command)
+			took, wrong = c.doLarge(d.command)
 		}
 		sleep(ctx, o.window*3/4)
 		latencies, loopErr := gets.end()
@@ -143,7 +143,7 @@ func (o *stall) shoot(ctx context.Context, s *server, d disturbance, seed uint64
 		for _, q := range quantiles {
 			figures[q.name] = micros(quantile(latencies, q.q))
 		}
-		return errors.Join(err, loopErr)
+		return errors.Join(wrong, loopErr)
 	})
 	return figures, err
 }

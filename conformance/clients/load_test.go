@@ -2,6 +2,7 @@ package clients_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -92,7 +93,8 @@ func difference(want, got []byte, err error) error {
 		at++
 	}
 	cut := func(b []byte) []byte { return b[max(0, at-40):min(len(b), at+40)] }
-	return fmt.Errorf("replies differ at byte %d: want %q, got %q (%v)", at, cut(want), cut(got), err)
+	text := fmt.Sprintf("replies differ at byte %d: want %q, got %q", at, cut(want), cut(got))
+	return errors.Join(errors.New(text), err)
 }
 
 func (s *session) ask(args ...string) { s.request = appendCommand(s.request, args...) }

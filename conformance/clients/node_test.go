@@ -50,14 +50,14 @@ func nodeModules(t *testing.T) string {
 	sum := sha256.Sum256(pins)
 	home := filepath.Join(cache, "kiln-clients", hex.EncodeToString(sum[:8]))
 	modules := filepath.Join(home, "node_modules")
-	if _, err := os.Stat(modules); err == nil {
+	if _, err = os.Stat(modules); err == nil {
 		return modules
 	}
 	if !mayNotSkip() {
 		t.Skip("the Node clients are not there: KILN_CLIENTS=1 lets npm fetch them")
 	}
 	// Beside its place and then renamed, so that half a folder is never used.
-	if err := os.MkdirAll(filepath.Dir(home), 0o755); err != nil {
+	if err = os.MkdirAll(filepath.Dir(home), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	fresh, err := os.MkdirTemp(filepath.Dir(home), "fresh")
@@ -65,7 +65,7 @@ func nodeModules(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(fresh) }()
-	if err := os.WriteFile(filepath.Join(fresh, "package.json"), pins, 0o644); err != nil {
+	if err = os.WriteFile(filepath.Join(fresh, "package.json"), pins, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), npmMax)

@@ -58,10 +58,14 @@ var errorsRule = rule{
 		commandsBreach("import \"errors\"\n\nvar x = errors.New(\"no\")\n", "made on the spot"),
 		commandsBreach("import \"fmt\"\n\nvar x = fmt.Errorf(\"no\")\n", "made on the spot"),
 		commandsBreach("import \"kiln/wire/resp\"\n\nvar x = resp.Error(\"no\")\n", "made on the spot"),
-		{map[string]string{"wire/b.go": "package wire\n\nconst x = \"ERR max clients\"\n"},
-			"wire/b.go"},
-		{map[string]string{"actors/b.go": "package actors\n\nconst x = \"OOM command\"\n"},
-			"actors/b.go"},
+		{
+			map[string]string{"wire/b.go": "package wire\n\nconst x = \"ERR max clients\"\n"},
+			"wire/b.go",
+		},
+		{
+			map[string]string{"actors/b.go": "package actors\n\nconst x = \"OOM command\"\n"},
+			"actors/b.go",
+		},
 		{map[string]string{
 			"commands/b.go":      "package commands\n\nconst doc = \"LRU clock, or ERRATIC\"\n",
 			"commands/b_test.go": "package commands\n\nconst x = \"ERR no such key\"\n",

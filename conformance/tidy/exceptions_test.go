@@ -17,8 +17,10 @@ type exception struct {
 // exceptions, by rule. The list only shrinks: what is no longer needed fails the test.
 var exceptions = map[string][]exception{
 	"purity": {
-		{what: "actors/keyspace/arena/depot.go sync",
-			reason: "the depot hands pages to the arenas of all partitions, so it is shared"},
+		{
+			what:   "actors/keyspace/arena/depot.go sync",
+			reason: "the depot hands pages to the arenas of all partitions, so it is shared",
+		},
 	},
 }
 

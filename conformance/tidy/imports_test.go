@@ -26,8 +26,10 @@ var rooms = []room{
 		"wire/resp",
 	}},
 	// Without a partition around it, a test gives the space its arena.
-	{pkg: "commands", may: []string{"actors/keyspace", "ai", "durability/rdb", "wire/resp"},
-		tests: []string{"actors/keyspace/arena"}},
+	{
+		pkg: "commands", may: []string{"actors/keyspace", "ai", "durability/rdb", "wire/resp"},
+		tests: []string{"actors/keyspace/arena"},
+	},
 	{pkg: "durability/rdb", may: []string{"actors/keyspace"}},
 	{pkg: "durability/...", may: []string{"durability/...", "actors/keyspace", "wire/resp"}},
 	{pkg: "ai/...", may: []string{"ai/..."}},
@@ -58,7 +60,7 @@ var doors = []door{
 // use goleak, as all do.
 var bare = []string{"wire/resp", "conformance/tidy"}
 
-func imports(t *tree, f *file, visit func(path string, pos token.Pos)) {
+func imports(f *file, visit func(path string, pos token.Pos)) {
 	for _, s := range f.ast.Imports {
 		if path, err := strconv.Unquote(s.Path.Value); err == nil {
 			visit(path, s.Pos())
@@ -90,7 +92,7 @@ var roomsRule = rule{
 			if f.isTest() {
 				may = slices.Concat(may, rooms[i].tests)
 			}
-			imports(t, f, func(path string, pos token.Pos) {
+			imports(f, func(path string, pos token.Pos) {
 				p, ok := ours(path)
 				if ok && p != f.dir() && !underAny(p, may) {
 					out = append(out, t.at(f, pos, "%s may not import %s", f.dir(), p))
@@ -100,24 +102,42 @@ var roomsRule = rule{
 		return out
 	},
 	plants: []plant{
-		{map[string]string{"actors/keyspace/b.go": "package keyspace\n\nimport _ \"kiln/commands\"\n"},
-			"actors/keyspace may not import commands"},
-		{map[string]string{"actors/keyspace/b.go": "package keyspace\n\nimport _ \"kiln/wire/resp\"\n"},
-			"may not import wire/resp"},
-		{map[string]string{"wire/resp/b.go": "package resp\n\nimport _ \"kiln/actors\"\n"},
-			"wire/resp may not import actors"},
-		{map[string]string{"commands/b.go": "package commands\n\nimport _ \"kiln/actors\"\n"},
-			"commands may not import actors"},
-		{map[string]string{"durability/rdb/b.go": "package rdb\n\nimport _ \"kiln/wire/resp\"\n"},
-			"durability/rdb may not import wire/resp"},
-		{map[string]string{"actors/b.go": "package actors\n\nimport _ \"kiln/wire\"\n"},
-			"actors may not import wire"},
-		{map[string]string{"conformance/b_test.go": "package conformance\n\nimport _ \"kiln/wire/resp\"\n"},
-			"conformance may not import wire/resp"},
-		{map[string]string{"commands/b.go": "package commands\n\nimport _ \"kiln/actors/keyspace/arena\"\n"},
-			"commands may not import actors/keyspace/arena"},
-		{map[string]string{"commands/b_test.go": "package commands\n\nimport _ \"kiln/actors/keyspace/arena\"\n"},
-			""},
+		{
+			map[string]string{"actors/keyspace/b.go": "package keyspace\n\nimport _ \"kiln/commands\"\n"},
+			"actors/keyspace may not import commands",
+		},
+		{
+			map[string]string{"actors/keyspace/b.go": "package keyspace\n\nimport _ \"kiln/wire/resp\"\n"},
+			"may not import wire/resp",
+		},
+		{
+			map[string]string{"wire/resp/b.go": "package resp\n\nimport _ \"kiln/actors\"\n"},
+			"wire/resp may not import actors",
+		},
+		{
+			map[string]string{"commands/b.go": "package commands\n\nimport _ \"kiln/actors\"\n"},
+			"commands may not import actors",
+		},
+		{
+			map[string]string{"durability/rdb/b.go": "package rdb\n\nimport _ \"kiln/wire/resp\"\n"},
+			"durability/rdb may not import wire/resp",
+		},
+		{
+			map[string]string{"actors/b.go": "package actors\n\nimport _ \"kiln/wire\"\n"},
+			"actors may not import wire",
+		},
+		{
+			map[string]string{"conformance/b_test.go": "package conformance\n\nimport _ \"kiln/wire/resp\"\n"},
+			"conformance may not import wire/resp",
+		},
+		{
+			map[string]string{"commands/b.go": "package commands\n\nimport _ \"kiln/actors/keyspace/arena\"\n"},
+			"commands may not import actors/keyspace/arena",
+		},
+		{
+			map[string]string{"commands/b_test.go": "package commands\n\nimport _ \"kiln/actors/keyspace/arena\"\n"},
+			"",
+		},
 		{map[string]string{"internal/b.go": "package internal\n"}, "no row in the table"},
 		{map[string]string{"actors/b.go": "package actors\n\nimport _ \"kiln/commands\"\n"}, ""},
 		{map[string]string{"cmd/kiln/main.go": "package main\n\nimport _ \"kiln/wire\"\n"}, ""},
@@ -129,7 +149,7 @@ var doorsRule = rule{
 	why:  "one room knows each dependency, so that it can be replaced (style.md, section 1)",
 	check: func(t *tree) (out []finding) {
 		for _, f := range t.source(true) {
-			imports(t, f, func(path string, pos token.Pos) {
+			imports(f, func(path string, pos token.Pos) {
 				if _, ok := ours(path); ok {
 					return
 				}
@@ -139,7 +159,7 @@ var doorsRule = rule{
 				}
 				for _, d := range doors {
 					if under(path, d.path+"/...") && !underAny(f.dir(), d.rooms) &&
-						!(d.tests && f.isTest()) {
+						(!d.tests || !f.isTest()) {
 						out = append(out, t.at(f, pos, "%s may not import %s", f.dir(), path))
 					}
 				}
@@ -148,18 +168,30 @@ var doorsRule = rule{
 		return out
 	},
 	plants: []plant{
-		{map[string]string{"actors/b.go": "package actors\n\nimport _ \"github.com/panjf2000/gnet/v2\"\n"},
-			"actors may not import github.com/panjf2000/gnet/v2"},
-		{map[string]string{"wire/b.go": "package wire\n\nimport _ \"github.com/asynkron/protoactor-go/actor\"\n"},
-			"wire may not import github.com/asynkron"},
-		{map[string]string{"wire/b.go": "package wire\n\nimport \"unsafe\"\n\nvar x unsafe.Pointer\n"},
-			"wire may not import unsafe"},
-		{map[string]string{"actors/keyspace/b.go": "package keyspace\n\nimport _ \"unsafe\"\n"},
-			"may not import unsafe"},
-		{map[string]string{"wire/b.go": "package wire\n\nimport _ \"go.uber.org/goleak\"\n"},
-			"wire may not import go.uber.org/goleak"},
-		{map[string]string{"wire/resp/b.go": "package resp\n\nimport _ \"github.com/zeebo/xxh3\"\n"},
-			"standard library only"},
+		{
+			map[string]string{"actors/b.go": "package actors\n\nimport _ \"github.com/panjf2000/gnet/v2\"\n"},
+			"actors may not import github.com/panjf2000/gnet/v2",
+		},
+		{
+			map[string]string{"wire/b.go": "package wire\n\nimport _ \"github.com/asynkron/protoactor-go/actor\"\n"},
+			"wire may not import github.com/asynkron",
+		},
+		{
+			map[string]string{"wire/b.go": "package wire\n\nimport \"unsafe\"\n\nvar x unsafe.Pointer\n"},
+			"wire may not import unsafe",
+		},
+		{
+			map[string]string{"actors/keyspace/b.go": "package keyspace\n\nimport _ \"unsafe\"\n"},
+			"may not import unsafe",
+		},
+		{
+			map[string]string{"wire/b.go": "package wire\n\nimport _ \"go.uber.org/goleak\"\n"},
+			"wire may not import go.uber.org/goleak",
+		},
+		{
+			map[string]string{"wire/resp/b.go": "package resp\n\nimport _ \"github.com/zeebo/xxh3\"\n"},
+			"standard library only",
+		},
 		{map[string]string{
 			"wire/b.go":                      "package wire\n\nimport _ \"github.com/panjf2000/gnet/v2\"\n",
 			"actors/keyspace/arena/a.go":     "package arena\n\nimport _ \"unsafe\"\n",

@@ -91,8 +91,10 @@ var columnsRule = rule{
 		return out
 	},
 	plants: []plant{
-		{map[string]string{"wire/b.go": "package wire\n\n// " + strings.Repeat("x ", 50) + "\n"},
-			"wire/b.go (line 3): longer"},
+		{
+			map[string]string{"wire/b.go": "package wire\n\n// " + strings.Repeat("x ", 50) + "\n"},
+			"wire/b.go (line 3): longer",
+		},
 		{map[string]string{
 			"wire/b.go":      "package wire\n\n// " + strings.Repeat("é", 97) + "\n",
 			"wire/b_test.go": "package wire\n\n// " + strings.Repeat("x ", 50) + "\n",

@@ -71,7 +71,7 @@ var goleakRule = rule{
 				if !f.isTest() {
 					continue
 				}
-				imports(t, f, func(path string, _ token.Pos) { tests = tests || path == "testing" })
+				imports(f, func(path string, _ token.Pos) { tests = tests || path == "testing" })
 				verified = verified || verifiesLeaks(f)
 			}
 			if tests && !verified {
@@ -83,8 +83,10 @@ var goleakRule = rule{
 		return out
 	},
 	plants: []plant{
-		{map[string]string{"wire/b_test.go": "package wire\n\nimport _ \"testing\"\n"},
-			"wire: tests without"},
+		{
+			map[string]string{"wire/b_test.go": "package wire\n\nimport _ \"testing\"\n"},
+			"wire: tests without",
+		},
 		{map[string]string{"wire/b_test.go": "package wire\n\nimport \"testing\"\n\n" +
 			"func TestMain(m *testing.M) { m.Run() }\n"}, "wire: tests without"},
 		{map[string]string{
@@ -150,8 +152,10 @@ var testdataRule = rule{
 	},
 	plants: []plant{
 		{map[string]string{"wire/testdata/a.txt": "x\n"}, "wire/testdata: testdata with no test"},
-		{map[string]string{"wire/b.go": "package wire\n\nconst x = \"testdata/a.txt\"\n"},
-			"wire/b.go (line 3): reads testdata"},
+		{
+			map[string]string{"wire/b.go": "package wire\n\nconst x = \"testdata/a.txt\"\n"},
+			"wire/b.go (line 3): reads testdata",
+		},
 		{map[string]string{
 			"wire/testdata/a.txt": "x\n",
 			"wire/b_test.go":      "package wire\n\nconst x = \"testdata/a.txt\"\n",

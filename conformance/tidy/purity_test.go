@@ -32,7 +32,7 @@ var purityRule = rule{
 					text: f.dir() + " is pure: no " + what,
 				})
 			}
-			imports(t, f, func(path string, pos token.Pos) {
+			imports(f, func(path string, pos token.Pos) {
 				if underAny(path, impure) {
 					say(pos, path)
 				}
@@ -67,8 +67,10 @@ var purityRule = rule{
 		pureBreach("func f() { go f() }\n", "no go"),
 		pureBreach("var c chan int\n", "no chan"),
 		pureBreach("func f() { select {} }\n", "no select"),
-		{map[string]string{"actors/keyspace/table/b.go": "package table\n\nimport _ \"sync\"\n"},
-			"actors/keyspace/table is pure: no sync"},
+		{
+			map[string]string{"actors/keyspace/table/b.go": "package table\n\nimport _ \"sync\"\n"},
+			"actors/keyspace/table is pure: no sync",
+		},
 		{map[string]string{
 			"commands/b_test.go": "package commands\n\nimport _ \"time\"\n",
 			"commands/b.go":      "package commands\n\nimport _ \"sync/atomic\"\n",
