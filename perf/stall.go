@@ -27,9 +27,9 @@ type stall struct {
 
 // disturbance is what the other client does, once in each window of GETs.
 type disturbance struct {
-	name    string
-	prepare func(*client) error // before the window, unmeasured
-	command []byte              // empty: nothing, to see the noise
+	name     string
+	prepare  func(*client) error // before the window, unmeasured
+	commands [][]byte            // one after another; none, to see the noise
 }
 
 // shots is what was seen of one server with one disturbance: a set of figures for each window.
@@ -57,7 +57,7 @@ func stallScenario() *scenario {
 			fs.IntVar(&o.mget, "mget", 10_000, "keys of the MGET")
 			fs.IntVar(&o.flushKeys, "flush-keys", 200_000, "keys of the database that is flushed")
 			fs.DurationVar(&o.window, "window", 1500*time.Millisecond, "length of a window")
-			fs.StringVar(&o.only, "only", "", "just this disturbance: quiet, keys, mget or flushdb")
+			fs.StringVar(&o.only, "only", "", "just this: quiet, keys, mget, flushdb or turn (the three)")
 		},
 		run: o.run,
 	}
@@ -106,13 +106,21 @@ func (o *stall) disturbances() []disturbance {
 	dice := rand.New(rand.NewPCG(7, 7))
 	ask := newTemplate(1, append([]string{"MGET"}, slices.Repeat([]string{keyOf(16)}, o.mget)...)...)
 	ask.setRandom(dice, o.keys)
+	keys, flush := appendCommand(nil, "KEYS", "*"), appendCommand(nil, "FLUSHDB")
+	fillOther := func(c *client) error {
+		return errors.Join(c.do("SELECT", "1"), c.fill(o.flushKeys, 16, o.size))
+	}
+	fillAndReturn := func(c *client) error { return errors.Join(fillOther(c), c.do("SELECT", "0")) }
 	return []disturbance{
 		{name: "quiet"},
-		{name: "keys", command: appendCommand(nil, "KEYS", "*")},
-		{name: "mget", command: ask.bytes},
-		{name: "flushdb", command: appendCommand(nil, "FLUSHDB"), prepare: func(c *client) error {
-			return errors.Join(c.do("SELECT", "1"), c.fill(o.flushKeys, 16, o.size))
-		}},
+		{name: "keys", commands: [][]byte{keys}},
+		{name: "mget", commands: [][]byte{ask.bytes}},
+		{name: "flushdb", commands: [][]byte{flush}, prepare: fillOther},
+		{
+			name:     "turn",
+			commands: [][]byte{keys, ask.bytes, appendCommand(nil, "SELECT", "1"), flush},
+			prepare:  fillAndReturn,
+		},
 	}
 }
 
@@ -133,8 +141,10 @@ func (o *stall) shoot(ctx context.Context, s *server, d disturbance, seed uint64
 		}
 		sleep(ctx, o.window/4)
 		var took time.Duration
-		if len(d.command) > 0 {
-			took, wrong = c.doLarge(d.command)
+		for _, command := range d.commands {
+			each, failed := c.doLarge(command)
+			took += each
+			wrong = errors.Join(wrong, failed)
 		}
 		sleep(ctx, o.window*3/4)
 		latencies, loopErr := gets.end()
