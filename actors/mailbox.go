@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"runtime"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -58,14 +57,19 @@ func (m *mailbox) enter() bool {
 
 // leave handles what was queued meanwhile, then makes the partition idle.
 func (m *mailbox) leave() {
-	tail := m.tail
-	if m.head.Load() == tail {
-		m.state.Store(idle)
-		if m.head.Load() == tail || !m.state.CompareAndSwap(idle, running) {
-			return
-		}
+	if m.tail.next.Load() == nil && m.rest() {
+		return
 	}
 	m.run(foreignMax)
+}
+
+// rest makes the partition idle, unless a message has come meanwhile: then the caller is still the
+// runner. A producer that has exchanged the head but not linked its message yet is not waited for:
+// it tries to enter when it has. NB: once the state is idle, tail is the next runner's.
+func (m *mailbox) rest() bool {
+	tail := m.tail
+	m.state.Store(idle)
+	return tail.next.Load() == nil || !m.enter()
 }
 
 // run handles queued messages, then makes the partition idle. REQUIRES: the caller is the runner.
@@ -83,13 +87,8 @@ func (m *mailbox) run(limit int) {
 				return
 			}
 		}
-		tail := m.tail
-		m.state.Store(idle)
-		if m.head.Load() == tail || !m.state.CompareAndSwap(idle, running) {
+		if m.rest() {
 			return
-		}
-		if tail.next.Load() == nil {
-			runtime.Gosched() // a producer is between its two steps
 		}
 	}
 }
