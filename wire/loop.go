@@ -283,7 +283,7 @@ func (l *loop) one(c *client, p *actors.Prepared) bool {
 	if p.Spec != nil {
 		c.LastSpec.Store(p.Spec)
 	} else if crossProtocol(p.Argv) {
-		c.Closing = true
+		c.expel("it speaks HTTP")
 		return false
 	}
 	l.out.Resp3 = c.Resp3
