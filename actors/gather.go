@@ -76,20 +76,17 @@ func (a *admissions) admit() {
 }
 
 // runGather runs an admitted gather on its own goroutine. If one of its keys is held by a slow
-// command it lets go of everything and comes back when that is over.
+// command it lets go of everything and goes on as a slow command; if it needs whole partitions, it
+// comes back when no slow command is under way, and those that come later wait for it.
 func (r *Router) runGather(g *gather) {
 	q := g.request
 	for i, ok := g.partitions.NextSet(0); ok; i, ok = g.partitions.NextSet(i + 1) {
 		r.partitions[i].await()
 	}
-	q.call.Keep = false
-	blocked := r.gatherBlocked(g)
-	elsewhere := false
-	if !blocked {
-		q.call.Quick, q.call.Space = true, nil
-		q.grip.mode = holding
-		elsewhere = commands.Exec(&q.call) != nil
-	}
+	whole := q.call.Spec.Where == commands.AllShards
+	q.call.Space, q.call.Keep = nil, false
+	blocked := r.gatherBlocked(g, whole)
+	elsewhere := !blocked && !q.run(holding)
 	for i, ok := g.partitions.NextSet(0); ok; i, ok = g.partitions.NextSet(i + 1) {
 		r.partitions[i].leave()
 	}
@@ -97,42 +94,29 @@ func (r *Router) runGather(g *gather) {
 	switch {
 	case elsewhere:
 		r.slow(q)
+	case blocked && whole:
+		r.work(func() {
+			r.gate.Lock()
+			q.gated = true
+			r.gather(q)
+		})
 	case !blocked:
+		if q.gated {
+			r.gate.Unlock()
+		}
 		q.finish()
 	}
 	r.workers.Done()
 }
 
-// gatherBlocked makes a gather's request wait behind a slow command whose keys it needs: of one
-// that needs whole partitions, any.
-func (r *Router) gatherBlocked(g *gather) bool {
+// gatherBlocked tells whether a slow command holds a key that a gather needs: of one that needs
+// whole partitions, any. One that needs only keys then waits for them by itself.
+func (r *Router) gatherBlocked(g *gather, whole bool) bool {
 	for i, ok := g.partitions.NextSet(0); ok; i, ok = g.partitions.NextSet(i + 1) {
 		p := r.partitions[i]
-		if g.request.call.Spec.Where != commands.AllShards {
-			if p.blocked(g.request) {
-				return true
-			}
-			continue
-		}
-		for _, h := range p.holds {
-			h.waiters = append(h.waiters, waiter{request: g.request})
+		if whole && len(p.holds) > 0 || !whole && p.blocked(g.request) {
 			return true
 		}
 	}
 	return false
-}
-
-// again starts a request that waited for a hold. The caller is p's runner.
-func (r *Router) again(p *partition, q *Request) {
-	for _, id := range q.partitions {
-		if int(id) != p.id {
-			r.gather(q)
-			return
-		}
-	}
-	if q.call.Spec.Where == commands.AllShards {
-		r.gather(q)
-		return
-	}
-	p.handle(q)
 }

@@ -221,6 +221,16 @@ func wait[T any](r *rig, c <-chan T, what string) T {
 	panic("unreachable")
 }
 
+// until waits for what nobody tells.
+func until(t testing.TB, ready func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ready(); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come")
+		}
+	}
+}
+
 // changed gives a command's row with another handler.
 func changed(name string, run func(*commands.Call, commands.Handler) error) *commands.Spec {
 	spec := *commands.Lookup([]byte(name))

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"sync/atomic"
+
 	"kiln/actors/keyspace"
 	"kiln/actors/keyspace/arena/prefetch"
 	"kiln/commands"
@@ -46,6 +48,7 @@ type Loop struct {
 	lines      [keysMax]uint64
 	carried    int // a moving average of bytes for each key
 	held       [quickKeysMax]uint16
+	latest     atomic.Int64 // when the last request of a client of the loop was run
 }
 
 // NewLoop returns the state that one event loop needs.
@@ -142,6 +145,9 @@ func (l *Loop) Run(p *Prepared, conn *commands.Session, now int64, w *resp.Write
 		l.router.refuse(w, p.Err)
 		return nil
 	}
+	if latest := l.latest.Load(); now < latest { // the turn began before a request was run
+		now = latest
+	}
 	c := &l.call
 	c.Conn, c.DB, c.Now, c.Reply = conn, conn.DB, now, w
 	c.Reset(p.Spec, p.Argv)
@@ -162,7 +168,7 @@ func (l *Loop) Run(p *Prepared, conn *commands.Session, now int64, w *resp.Write
 			return nil
 		}
 	}
-	return l.router.newRequest(p, conn, now)
+	return l.newRequest(p, conn, now)
 }
 
 func (r *Router) refuse(w *resp.Writer, err error) {
@@ -179,7 +185,7 @@ func (l *Loop) byKey(p *Prepared, conn *commands.Session, now int64) *Request {
 	if len(p.partitions) == 1 && p.located {
 		part := l.router.partitions[p.partitions[0]]
 		if !part.enter() {
-			return l.router.newRequest(p, conn, now)
+			return l.newRequest(p, conn, now)
 		}
 		h, keep := part.obstacle(p.Spec, p.hashes, p.partitions)
 		if h == nil {
@@ -191,17 +197,17 @@ func (l *Loop) byKey(p *Prepared, conn *commands.Session, now int64) *Request {
 			if err == nil {
 				return nil
 			}
-			return l.router.newRequest(p, conn, now)
+			return l.newRequest(p, conn, now)
 		}
 		part.leave()
-		return l.router.newRequest(p, conn, now)
+		return l.newRequest(p, conn, now)
 	}
 	if !p.located || size(p.Argv) > quickBytesMax {
-		return l.router.newRequest(p, conn, now)
+		return l.newRequest(p, conn, now)
 	}
 	n, ok := l.enterAll(p)
 	if !ok {
-		return l.router.newRequest(p, conn, now)
+		return l.newRequest(p, conn, now)
 	}
 	l.grip.mode = holding
 	err := commands.Exec(c)
@@ -210,7 +216,7 @@ func (l *Loop) byKey(p *Prepared, conn *commands.Session, now int64) *Request {
 	if err == nil {
 		return nil
 	}
-	return l.router.newRequest(p, conn, now)
+	return l.newRequest(p, conn, now)
 }
 
 func size(argv [][]byte) (n int) {
@@ -257,8 +263,18 @@ func (l *Loop) leaveAll(n int) {
 	}
 }
 
+// newRequest makes a prepared command one that waits.
+func (l *Loop) newRequest(p *Prepared, conn *commands.Session, now int64) *Request {
+	q := l.router.newRequest(p, conn, now)
+	q.latest = &l.latest
+	return q
+}
+
 // Start sends a request on its way: to its partition, to the gathers, or to a worker.
-func (q *Request) Start() { q.router.start(q) }
+func (q *Request) Start() {
+	q.router.workers.Add(1)
+	q.router.start(q)
+}
 
 func (r *Router) start(q *Request) {
 	switch spec := q.call.Spec; spec.Where {
@@ -279,8 +295,7 @@ func (r *Router) start(q *Request) {
 		r.gather(q)
 	default:
 		r.work(func() {
-			q.grip.mode = visiting
-			_ = commands.Exec(&q.call) // never elsewhere: it is there
+			_ = q.run(visiting) // never elsewhere: it is there
 			q.finish()
 		})
 	}

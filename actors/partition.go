@@ -7,7 +7,6 @@ import (
 
 	"kiln/actors/keyspace"
 	"kiln/actors/keyspace/arena"
-	"kiln/commands"
 )
 
 // partition owns a part of the keyspace. It is entered by one goroutine at a time, its runner:
@@ -71,11 +70,10 @@ func (p *partition) handle(q *Request) {
 	if p.blocked(q) {
 		return
 	}
-	q.call.Quick = true
 	q.call.Space = p.space(q.call.DB)
-	q.grip.mode = holding
-	if commands.Exec(&q.call) != nil {
-		q.call.Space = nil
+	here := q.run(holding)
+	q.call.Space = nil
+	if !here {
 		p.router.slow(q)
 		return
 	}

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"sync/atomic"
+
 	"kiln/actors/keyspace"
 	"kiln/commands"
 	"kiln/wire/resp"
@@ -22,9 +24,33 @@ type Request struct {
 	grip       grip
 	partitions []uint16 // of each key
 	holds      []*hold
+	gated      bool          // no slow command runs until it has run
+	latest     *atomic.Int64 // the time that the client's loop must not go back behind
 }
 
-func (q *Request) finish() { q.Done(q) }
+// run executes the request, at the time it is by now: it may have waited long. It fails if the
+// request has to go elsewhere.
+func (q *Request) run(mode gripMode) (here bool) {
+	c := &q.call
+	c.Now = max(c.Now, q.router.clock())
+	for l := q.latest; l != nil; {
+		if was := l.Load(); was >= c.Now || l.CompareAndSwap(was, c.Now) {
+			break
+		}
+	}
+	c.Quick = mode == holding
+	q.grip.mode = mode
+	err := commands.Exec(c)
+	q.grip.Leave() // where a handler that panicked did not
+	return err == nil
+}
+
+// finish tells the client's loop, which may let go of the request at once.
+func (q *Request) finish() {
+	workers := &q.router.workers
+	q.Done(q)
+	workers.Done()
+}
 
 // newRequest copies a prepared command out of the read buffer.
 func (r *Router) newRequest(p *Prepared, conn *commands.Session, now int64) *Request {
@@ -41,7 +67,7 @@ func (r *Router) newRequest(p *Prepared, conn *commands.Session, now int64) *Req
 	}
 	q := &Request{router: r}
 	q.effects.Listener = r.listener
-	q.grip = grip{router: r}
+	q.grip = grip{router: r, request: q}
 	q.Reply.Resp3 = conn.Resp3
 	q.call = commands.Call{
 		Conn: conn, DB: conn.DB, Now: now, Server: r.server, Shards: &q.grip, Reply: &q.Reply,
@@ -72,10 +98,23 @@ type grip struct {
 	router  *Router
 	mode    gripMode
 	entered *partition
+	request *Request // nil on a loop
 }
 
+// SpaceOf waits, where the call holds nothing, for a slow command that holds the key: DEBUG visits
+// keys that the router knows nothing of.
 func (g *grip) SpaceOf(db int, key []byte, h uint64) (*keyspace.Space, error) {
-	return g.reach(g.router.owner(key, h), db)
+	s, err := g.reach(g.router.owner(key, h), db)
+	if g.mode != visiting || len(g.request.holds) > 0 {
+		return s, err
+	}
+	for p := g.entered; ; {
+		other := p.holds[h]
+		if other == nil {
+			return p.space(db), nil
+		}
+		p.yieldTo(other, nil)
+	}
 }
 
 func (g *grip) Enter(i, db int) (*keyspace.Space, error) {

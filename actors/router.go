@@ -2,11 +2,11 @@ package actors
 
 import (
 	"bytes"
-	"log/slog"
 	"math/bits"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -23,7 +23,7 @@ type Options struct {
 	Partitions int      // rounded up to a power of two, 1 to PartitionsMax
 	Groups     []string // keyspace-group rules, such as "bull:*:"
 	Listener   commands.Listener
-	Logger     *slog.Logger
+	Clock      func() int64 // Unix nanoseconds; nil: the system's
 }
 
 // Router knows which partition owns a key, and brings requests there.
@@ -37,9 +37,10 @@ type Router struct {
 	depot      *arena.Depot
 	empty      *keyspace.Space // what Peek gives for a space that does not exist
 	admissions *actor.PID
-	holding    chan struct{} // one slow command at a time takes hold of its keys
-	workers    sync.WaitGroup
+	gate       sync.RWMutex   // slow commands pass; who needs whole partitions may close it
+	workers    sync.WaitGroup // requests under way, and goroutines
 	sweeper    *sweeper
+	clock      func() int64
 }
 
 // group is a keyspace-group rule: keys that start alike up to the end of the first occurrence of
@@ -56,7 +57,7 @@ func New(server *commands.Server, o Options) *Router {
 	depot := arena.NewDepot()
 	r := &Router{
 		server: server, mask: uint64(n - 1), listener: o.Listener, depot: depot,
-		holding: make(chan struct{}, 1),
+		clock: o.Clock,
 		empty: keyspace.New(arena.New(depot), server.Seed, 1, server.Config.Keyspace,
 			&keyspace.Counters{}),
 	}
@@ -65,7 +66,10 @@ func New(server *commands.Server, o Options) *Router {
 			r.groups = append(r.groups, group{[]byte(prefix), []byte(after)})
 		}
 	}
-	r.system = newSystem(o.Logger)
+	if r.clock == nil {
+		r.clock = func() int64 { return time.Now().UnixNano() }
+	}
+	r.system = newSystem()
 	for i := range n {
 		p := &partition{
 			mailbox: newMailbox(), router: r, id: i, arena: arena.New(depot),
@@ -122,7 +126,7 @@ func (r *Router) routed(key []byte) []byte {
 	}
 	for i := range r.groups {
 		g := &r.groups[i]
-		if len(key) > len(g.prefix) && key[0] == g.prefix[0] && bytes.HasPrefix(key, g.prefix) {
+		if bytes.HasPrefix(key, g.prefix) {
 			if n := bytes.Index(key[len(g.prefix):], g.after); n >= 0 {
 				return key[:len(g.prefix)+n+len(g.after)]
 			}

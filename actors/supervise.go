@@ -2,10 +2,8 @@ package actors
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -13,19 +11,17 @@ import (
 )
 
 // newSystem makes the actor system. protoactor's own log is of no use to an operator.
-func newSystem(logger *slog.Logger) *actor.ActorSystem {
-	if logger == nil {
-		logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
-	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	_ = logger
+func newSystem() *actor.ActorSystem {
+	quiet := slog.New(slog.DiscardHandler)
 	return actor.NewActorSystem(actor.WithLoggerFactory(
 		func(*actor.ActorSystem) *slog.Logger { return quiet }))
 }
 
 // crash is the supervision of all our actors: a panic that a request's execution did not turn
 // into an error is a fault that may have left data half changed, so the process ends. protoactor
-// would restart the actor, in an empty state, and carry on.
+// would restart the actor, in an empty state, and carry on. NB: it is the actors' guardian, since
+// WithSupervisor is about an actor's children, and actors without a parent are protoactor's own.
+// (A partition's mailbox has no recover at all.)
 type crash struct{}
 
 func (crash) HandleFailure(_ *actor.ActorSystem, _ actor.Supervisor, child *actor.PID,
@@ -36,7 +32,7 @@ func (crash) HandleFailure(_ *actor.ActorSystem, _ actor.Supervisor, child *acto
 
 // spawn starts an actor whose state exists already. Without a mailbox it gets protoactor's.
 func (r *Router) spawn(name string, a actor.Actor, m *mailbox) *actor.PID {
-	options := []actor.PropsOption{actor.WithSupervisor(crash{})}
+	options := []actor.PropsOption{actor.WithGuardian(crash{})}
 	if m != nil {
 		options = append(options, actor.WithMailbox(func() actor.Mailbox { return m }))
 	}
@@ -49,7 +45,6 @@ func (r *Router) spawn(name string, a actor.Actor, m *mailbox) *actor.PID {
 }
 
 func (r *Router) stopActors() {
-	const patience = 10 * time.Second
 	pids := []*actor.PID{r.admissions}
 	for _, p := range r.partitions {
 		pids = append(pids, p.pid)
@@ -57,7 +52,6 @@ func (r *Router) stopActors() {
 	for _, pid := range pids {
 		_ = r.system.Root.PoisonFuture(pid).Wait() // a time-out here delays the end, no more
 	}
-	_ = patience
 	r.system.Shutdown()
 }
 

@@ -132,7 +132,7 @@ func (s *sweeper) expire(p *partition) (more bool) {
 		if space == nil || space.NextDeadline() == 0 {
 			continue
 		}
-		if now := time.Now().UnixNano(); space.NextDeadline() < now {
+		if now := s.router.clock(); space.NextDeadline() < now {
 			more = s.expireIn(p, db, now) || more
 		}
 	}
