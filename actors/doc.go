@@ -23,6 +23,7 @@
 //   - A partition is never entered by two goroutines at once. Who has entered it is its runner.
 //   - An event loop never waits. A worker waits for one partition at a time, while it holds none.
 //     An admitted gather waits for partitions while it holds others, but only for runners that wait
-//     for nobody. A slow command waits for keys only while it alone is taking hold.
+//     for nobody. A slow command takes hold of keys in one order, and waits no more once it has
+//     them.
 //   - No actor is ever restarted (supervise.go).
 package actors
