@@ -218,7 +218,7 @@ func cmdClientList(c *Call) error {
 		return err
 	}
 
-	c.Server.Clients.Each(func(s *Session) bool {
+	c.eachClient(func(s *Session) bool {
 		if kind == anyKind || kind == s.kind() {
 			lines = append(c.describe(lines, s), '\n')
 		}
@@ -241,7 +241,7 @@ func (c *Call) clientsByID(ids []int64) (found []*Session) {
 	for _, id := range ids {
 		byID[id] = nil
 	}
-	c.Server.Clients.Each(func(s *Session) bool {
+	c.eachClient(func(s *Session) bool {
 		if _, asked := byID[s.ID]; asked {
 			byID[s.ID] = s
 		}
@@ -253,6 +253,12 @@ func (c *Call) clientsByID(ids []int64) (found []*Session) {
 		}
 	}
 	return found
+}
+
+// eachClient calls f for the clients, the caller too, but not for those that have been killed and
+// whose loops have not yet heard of it: whoever killed them has an answer, and may rely on it.
+func (c *Call) eachClient(f func(*Session) bool) {
+	c.Server.Clients.Each(func(s *Session) bool { return s != c.Conn && s.Kill.Load() || f(s) })
 }
 
 // describe appends a client's line. Of other clients it sees what they published.

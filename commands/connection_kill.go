@@ -36,10 +36,10 @@ func cmdClientKill(c *Call) error {
 	return nil
 }
 
-// kill closes the clients outside of Each, which may hold what Close needs.
+// kill closes the clients outside of eachClient, which may hold what Close needs.
 func (c *Call) kill(f *clientFilter) int {
 	var doomed []*Session
-	c.Server.Clients.Each(func(s *Session) bool {
+	c.eachClient(func(s *Session) bool {
 		if f.fits(c, s) {
 			doomed = append(doomed, s)
 		}

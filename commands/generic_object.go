@@ -1,6 +1,10 @@
 package commands
 
-import "kiln/actors/keyspace"
+import (
+	"strings"
+
+	"kiln/actors/keyspace"
+)
 
 var objectCommands = []Spec{
 	{
@@ -62,7 +66,8 @@ func cmdObjectIdletime(c *Call) error {
 	})
 }
 
-// Redis keeps one object for each small integer, and gives it this count.
+// Redis keeps one object for each small integer, and gives it this count; but not where each key
+// has to have an access clock of its own, which is in the object.
 const (
 	sharedIntegers = 10000
 	sharedRefcount = 1<<31 - 1
@@ -70,15 +75,27 @@ const (
 
 func cmdObjectRefcount(c *Call) error {
 	return c.replyObject(func(_ *keyspace.Space, e keyspace.Entry) error {
-		if e.Type() == keyspace.String {
-			if n, ok := e.Int(); ok && n >= 0 && n < sharedIntegers {
-				c.Reply.Int(sharedRefcount)
-				return nil
-			}
-		}
-		c.Reply.Int(1)
+		c.Reply.Int(c.refcount(e))
 		return nil
 	})
+}
+
+func (c *Call) refcount(e keyspace.Entry) int64 {
+	if e.Type() != keyspace.String {
+		return 1
+	}
+	n, ok := e.Int()
+	if !ok || n < 0 || n >= sharedIntegers || c.Server.Config.clocksKeys() {
+		return 1
+	}
+	return sharedRefcount
+}
+
+// clocksKeys tells whether keys are evicted by their access clocks.
+func (c *Config) clocksKeys() bool {
+	policy := c.Value("maxmemory-policy")
+	return c.MaxMemory.Load() > 0 &&
+		(strings.HasSuffix(policy, "-lru") || strings.HasSuffix(policy, "-lfu"))
 }
 
 // replyObject has a reply made about a key, null if there is none.

@@ -35,8 +35,8 @@ func cmdScan(c *Call) error {
 
 	var keys resp.Writer // apart, for the cursor comes first and is known last
 	n := 0
-	next, err := c.scan(cursor, o.count, func(e keyspace.Entry) {
-		if o.takes(e) {
+	next, err := c.scan(cursor, o.count, func(s *keyspace.Space, e keyspace.Entry) {
+		if o.takes(s, e) {
 			keys.Bulk(e.Key())
 			keys.Seal()
 			n++
@@ -128,9 +128,17 @@ func typeNamed(name []byte) keyspace.Type {
 	return keyspace.None
 }
 
-func (o *scanOptions) takes(e keyspace.Entry) bool {
-	return (!o.typed || e.Type() == o.kind) &&
-		(o.pattern == nil || globMatch(o.pattern, e.Key(), false))
+// takes counts a hit for each key whose type it looks at, as Redis does: conformance
+// server/info_scan_hits.
+func (o *scanOptions) takes(s *keyspace.Space, e keyspace.Entry) bool {
+	if o.pattern != nil && !globMatch(o.pattern, e.Key(), false) {
+		return false
+	}
+	if o.typed {
+		s.Counters.Hits++
+		return e.Type() == o.kind
+	}
+	return true
 }
 
 // The cursor of a whole database: which partition, in the lowest bits, and where in it.
@@ -150,7 +158,8 @@ const (
 //
 // A key that is there all through a scan is given at least once. For within a partition the
 // keyspace promises that, partitions come in order, and one is passed over only while empty.
-func (c *Call) scan(cursor uint64, count int64, visit func(keyspace.Entry)) (uint64, error) {
+func (c *Call) scan(cursor uint64, count int64, visit func(*keyspace.Space, keyspace.Entry),
+) (uint64, error) {
 	p := c.inhabited(int(cursor & (1<<cursorPartition - 1)))
 	at := uint64(0)
 	if p == int(cursor&(1<<cursorPartition-1)) {
@@ -165,7 +174,7 @@ func (c *Call) scan(cursor uint64, count int64, visit func(keyspace.Entry)) (uin
 		at = s.Scan(at, int(slice), func(e keyspace.Entry) {
 			seen++
 			if !e.Expired(c.Now) {
-				visit(e)
+				visit(s, e)
 			}
 		})
 		c.Shards.Leave()
@@ -294,7 +303,7 @@ func (c *Call) replyAnyKey() error {
 	found := false
 	for cursor, ended := uint64(0), false; !ended && !found; ended = cursor == 0 {
 		var err error
-		cursor, err = c.scan(cursor, scanSlice, func(e keyspace.Entry) {
+		cursor, err = c.scan(cursor, scanSlice, func(_ *keyspace.Space, e keyspace.Entry) {
 			if !found {
 				found = true
 				c.Reply.Bulk(e.Key())

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"strings"
 )
 
 var configCommands = []Spec{
@@ -77,14 +78,14 @@ func cmdConfigGet(c *Call) error {
 }
 
 // cmdConfigSet first looks whether it may change what is named, then at the values, each in the
-// order given: conformance server/config_set_errors.
+// order given: conformance server/config_set_errors. An alias is no repetition.
 func cmdConfigSet(c *Call) error {
 	words := c.Args.Rest()
 	if len(words)%2 != 0 {
 		return errSyntax
 	}
 	var changes []change
-	seen := map[int]bool{}
+	seen := map[string]bool{}
 	for i := 0; i < len(words); i += 2 {
 		ch := change{name: cString(words[i]), word: string(words[i+1])}
 		ch.at = findDirective(ch.name)
@@ -95,10 +96,10 @@ func cmdConfigSet(c *Call) error {
 			return errConfigSet(ch.name, errConfigFixed)
 		case directives[ch.at].change == changeProtected:
 			return errConfigSet(ch.name, errConfigGuarded)
-		case seen[ch.at]:
+		case seen[strings.ToLower(ch.name)]:
 			return errConfigSet(ch.name, errConfigTwice)
 		}
-		seen[ch.at] = true
+		seen[strings.ToLower(ch.name)] = true
 		changes = append(changes, ch)
 	}
 

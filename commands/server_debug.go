@@ -58,8 +58,8 @@ func cmdDebugObject(c *Call) error {
 			return
 		}
 		idle := s.Idle(e, c.Now)
-		line = fmt.Sprintf("Value at:%p refcount:1 encoding:%s serializedlength:%d lru:%d "+
-			"lru_seconds_idle:%d", e.Key(), e.EncodingName(), serializedLength(e),
+		line = fmt.Sprintf("Value at:%p refcount:%d encoding:%s serializedlength:%d lru:%d "+
+			"lru_seconds_idle:%d", e.Key(), c.refcount(e), e.EncodingName(), serializedLength(e),
 			lruClock(c.Now-idle*1e9), idle)
 	})
 	if err != nil {
@@ -77,12 +77,17 @@ func cmdDebugObject(c *Call) error {
 func lruClock(now int64) int64 { return now / 1e9 & (1<<24 - 1) }
 
 // serializedLength is the length of a string in RDB: an integer of up to 32 bits in 2, 3 or 5
-// bytes, else the bytes after their length. Of other types it is not known.
+// bytes, even if it is not stored as one, else the bytes after their length. Of other types it is
+// not known.
 func serializedLength(e keyspace.Entry) int {
 	if e.Type() != keyspace.String {
 		return 0
 	}
-	if n, ok := e.Int(); ok {
+	n, ok := e.Int()
+	if !ok && e.Len() <= len("-2147483648") {
+		n, ok = resp.ParseInt(e.Bytes(new(keyspace.Scratch)))
+	}
+	if ok {
 		switch {
 		case n == int64(int8(n)):
 			return 2
@@ -120,7 +125,7 @@ func cmdDebugPopulate(c *Call) error {
 		if size, err = naturalNumber(c.Args.Next()); err != nil {
 			return err
 		}
-		if size > c.Server.Config.BulkMax.Load() {
+		if count > 0 && size > c.Server.Config.BulkMax.Load() {
 			return errTooLong
 		}
 	}

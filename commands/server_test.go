@@ -233,7 +233,7 @@ func TestDebug(t *testing.T) {
 
 func TestDebugObject(t *testing.T) {
 	b := newBench(t, 4)
-	line := regexp.MustCompile(`^\+Value at:0x[0-9a-f]+ refcount:1 encoding:(\w+) ` +
+	line := regexp.MustCompile(`^\+Value at:0x[0-9a-f]+ refcount:\d+ encoding:(\w+) ` +
 		`serializedlength:(\d+) lru:(\d+) lru_seconds_idle:(\d+)\r\n$`)
 	b.do("set a hello")
 	b.now += 3e9

@@ -94,10 +94,16 @@ func (s *Session) local() bool {
 // Show publishes the session's state.
 func (s *Session) Show() {
 	s.Shown.Store(&Shown{
-		DB: s.DB, Resp3: s.Resp3, User: s.User, Name: s.Name, LibName: s.LibName,
-		LibVer: s.LibVer, NoTouch: s.NoTouch, NoEvict: s.NoEvict,
+		DB: s.DB, Resp3: s.Resp3, User: s.User, Name: toNUL(s.Name), LibName: toNUL(s.LibName),
+		LibVer: toNUL(s.LibVer), NoTouch: s.NoTouch, NoEvict: s.NoEvict,
 		Authenticated: s.Authenticated,
 	})
+}
+
+// toNUL is what CLIENT LIST shows of a name, as C does: conformance connection/client_name_nul.
+func toNUL(name string) string {
+	name, _, _ = strings.Cut(name, "\x00")
+	return name
 }
 
 // Clients is the server's view of its clients; package wire has it. Any goroutine may call it.
