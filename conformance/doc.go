@@ -6,6 +6,10 @@
 // KILN_REFERENCE names a server, against that one too, so that the recorded replies cannot
 // drift from the truth. `-record` rewrites them from the reference.
 //
+// TestRandom needs no transcript: it tells Kiln and the reference the same random commands, valid
+// and broken, and wants the same replies (random.go makes them, differ.go plays them, alike.go says
+// what may differ).
+//
 // The package is not a client library and knows no command. It imports nothing of ours; it
 // meets Kiln only over a socket.
 //
