@@ -19,7 +19,7 @@ func canonical(line []string, v Reply) Reply {
 	}
 	switch name + " " + sub {
 	case "client info", "client list":
-		v.Text = clientFields(v.Text)
+		v.Text = clientFields(v.Text, sub == "info")
 	case "client id":
 		v.Text = ""
 	case "config get":
@@ -110,17 +110,15 @@ var comparedFields = []string{
 	"lib-name", "lib-ver",
 }
 
-func clientFields(text string) string {
+// clientFields leaves out what the last command of other clients was: a server may remember that it
+// was unknown, or the one before.
+func clientFields(text string, own bool) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {
 		fields := strings.Split(line, " ")
 		for k, f := range fields {
-			name, v, ok := strings.Cut(f, "=")
-			kept := slices.Contains(comparedFields, name)
-			if name == "cmd" { // Of other clients, it is that of a command not yet told from others.
-				kept = strings.HasPrefix(v, "client|")
-			}
-			if ok && !kept {
+			name, _, ok := strings.Cut(f, "=")
+			if ok && (!slices.Contains(comparedFields, name) || name == "cmd" && !own) {
 				fields[k] = name + "="
 			}
 		}
