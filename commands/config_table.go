@@ -114,12 +114,12 @@ var directives = []directive{
 		apply: func(c *Config, v setting) { c.Keyspace.LFULogFactor.Store(v.n) },
 	},
 	{
-		name: "logfile", initial: "", note: "where the log goes; empty for standard output",
+		name: "logfile", initial: "", note: "accepted and shown; the log goes to standard error",
 		parse: anyText, apply: func(c *Config, v setting) { c.LogFile = v.text },
 	},
 	{
 		name: "loglevel", initial: "notice", change: changeLive,
-		note: "debug, verbose, notice, warning or nothing", parse: enumOf(LogLevels...),
+		note: "accepted and shown; all that there is to say is logged", parse: enumOf(LogLevels...),
 		apply: func(c *Config, v setting) { c.LogLevel.Store(int32(v.n)) },
 	},
 	{
@@ -181,7 +181,8 @@ var directives = []directive{
 		parse: parseSave, apply: noEffect,
 	},
 	{
-		name: "tcp-backlog", initial: "511", note: "connections that wait to be accepted",
+		name: "tcp-backlog", initial: "511",
+		note:  "accepted and shown; as many wait as the system permits",
 		parse: intBetween(0, intMax), apply: func(c *Config, v setting) { c.Backlog = int(v.n) },
 	},
 	{

@@ -7,3 +7,5 @@
 // Start with command.go (what a row says), exec.go (what happens to a call), lookup.go (the only
 // way to data) and strings.go (a family).
 package commands
+
+//go:generate go test -count 1 -run TestDocs . -update
