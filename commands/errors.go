@@ -60,7 +60,6 @@ const (
 	errLFU = resp.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please " +
 		"note that when switching between policies at runtime LRU and LFU data will take some " +
 		"time to adjust.")
-	errUnsupported = resp.Error("ERR this option is not supported yet")
 
 	errShutdown    = resp.Error("ERR Errors trying to SHUTDOWN. Check logs.")
 	errNoShutdown  = resp.Error("ERR No shutdown in progress.")
