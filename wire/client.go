@@ -421,6 +421,6 @@ func (s *socket) write(p []byte) (int, error) {
 	}
 }
 
-func (s *socket) watch(read, write bool) { s.poll.watch(s.fd, read, write) }
+func (s *socket) watch(read, write bool) { s.poll.watchClient(s.fd, read, write) }
 
 func (s *socket) close() { _ = unix.Close(s.fd) }

@@ -26,8 +26,10 @@ const (
 	joinBytes = 16 << 10
 	// queryKeep is the largest buffer that a client keeps for its next incomplete command.
 	queryKeep = 4 << 10
-	// quickWaitMs is how long a loop waits for the next event while it still counts as running.
-	quickWaitMs = 1
+	// quickWaitMs is how long a loop waits for the next event while it still counts as running. The
+	// scheduler's monitor interrupts it after 10 ms. A shorter time would be the machine's next timer
+	// and have to be set in hardware each time: a tenth of the CPU of a PING.
+	quickWaitMs = 100
 	// argvKeep is how many words a batch may have before their slice is made anew.
 	argvKeep = 16 << 10
 	// eventsMax is how many ready sockets a loop asks for at a time.

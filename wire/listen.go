@@ -112,9 +112,9 @@ func (l *loop) accept(ln *listener) {
 				l.server.options.Logger.Warn("cannot accept a connection", "reason", err)
 			}
 			ln.full = true
-			l.poll.watch(ln.fd, false, false)
+			l.poll.watch(ln.fd, false)
 			time.AfterFunc(acceptPause, func() {
-				l.send(errand{do: func() { l.poll.watch(ln.fd, !l.stop, false) }})
+				l.send(errand{do: func() { l.poll.watch(ln.fd, !l.stop) }})
 			})
 			return
 		}

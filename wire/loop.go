@@ -28,6 +28,8 @@ type loop struct {
 	listens map[int]*listener
 
 	events   [eventsMax]event
+	unread   []event // sockets that have more, which no event will tell
+	spare    []event // for the next turn's unread
 	buffer   [readBytes]byte
 	argv     [][]byte
 	prepared [actors.BatchMax]actors.Prepared
@@ -105,9 +107,21 @@ func (l *loop) run() {
 
 // turn serves what is ready.
 func (l *loop) turn(timeoutMs int) {
+	unread := l.unread
+	if len(unread) > 0 {
+		timeoutMs = 0
+	}
 	n := l.poll.wait(&l.events, timeoutMs)
 	l.stamp = time.Now().UnixNano()
 	woken := false
+	l.unread = l.spare[:0]
+	for i, e := range unread {
+		if c := l.clients[e.fd]; c != nil && !c.deaf { // perhaps another one by now: no harm
+			l.serve(c, e)
+		}
+		unread[i] = event{}
+	}
+	l.spare = unread
 	for _, e := range l.events[:n] {
 		if e.fd == l.poll.wakeFD {
 			woken = true
@@ -133,7 +147,7 @@ func (l *loop) serve(c *client, e event) {
 	if e.writable {
 		c.writable()
 	}
-	if !e.readable || c.closed {
+	if !e.readable || c.closed || c.eof && !e.broken {
 		return
 	}
 	kept := len(c.query) - c.at
@@ -142,6 +156,9 @@ func (l *loop) serve(c *client, e event) {
 	}
 	copy(l.buffer[:kept], c.query[c.at:])
 	n, err := kernel.Read(c.FD, l.buffer[kept:])
+	if n == len(l.buffer)-kept || n > 0 && e.last {
+		l.unread = append(l.unread, event{fd: c.FD, readable: true, last: e.last})
+	}
 	switch {
 	case n > 0:
 		c.traffic(l.buffer[:kept+n], kept)

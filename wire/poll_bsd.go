@@ -18,6 +18,8 @@ type poller struct {
 type event struct {
 	fd                 int
 	readable, writable bool
+	last               bool // there is an end behind the bytes, which no further event will tell
+	broken             bool // both sides have ended, or there was an error
 }
 
 func newPoller() (*poller, error) {
@@ -46,7 +48,7 @@ func (p *poller) change(fd, filter, flags int) error {
 	return err
 }
 
-// add watches a socket for bytes to read.
+// add watches a socket for connections, or for being woken.
 func (p *poller) add(fd int) error {
 	if err := p.change(fd, unix.EVFILT_READ, unix.EV_ADD); err != nil {
 		return fmt.Errorf("watch a socket: %w", err)
@@ -54,8 +56,14 @@ func (p *poller) add(fd int) error {
 	return nil
 }
 
-// watch changes what a socket is watched for.
-func (p *poller) watch(fd int, read, write bool) {
+// addClient watches a client's socket for bytes to read.
+func (p *poller) addClient(fd int) error { return p.add(fd) }
+
+// watch changes what a listening socket is watched for.
+func (p *poller) watch(fd int, read bool) { p.watchClient(fd, read, false) }
+
+// watchClient changes what a client's socket is watched for.
+func (p *poller) watchClient(fd int, read, write bool) {
 	flags := map[bool]int{true: unix.EV_ADD, false: unix.EV_DELETE}
 	_ = p.change(fd, unix.EVFILT_READ, flags[read]) // what is not there cannot be deleted: fine
 	_ = p.change(fd, unix.EVFILT_WRITE, flags[write])

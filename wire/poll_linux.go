@@ -18,6 +18,8 @@ type poller struct {
 type event struct {
 	fd                 int
 	readable, writable bool
+	last               bool // there is an end behind the bytes, which no further event will tell
+	broken             bool // both sides have ended, or there was an error
 }
 
 func newPoller() (*poller, error) {
@@ -34,18 +36,38 @@ func newPoller() (*poller, error) {
 	return p, p.add(wakeFD)
 }
 
-// add watches a socket for bytes to read.
-func (p *poller) add(fd int) error {
-	e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+// add watches a socket for connections, or for being woken.
+func (p *poller) add(fd int) error { return p.control(fd, unix.EPOLLIN) }
+
+// addClient watches a client's socket for bytes to read. An event is told once: the loop reads until
+// a read comes back short, and the kernel need not look at the socket again.
+func (p *poller) addClient(fd int) error { return p.control(fd, clientEvents|unix.EPOLLIN) }
+
+const clientEvents = unix.EPOLLET | unix.EPOLLRDHUP
+
+func (p *poller) control(fd int, events uint32) error {
+	e := unix.EpollEvent{Events: events, Fd: int32(fd)}
 	if err := unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &e); err != nil {
 		return fmt.Errorf("watch a socket: %w", err)
 	}
 	return nil
 }
 
-// watch changes what a socket is watched for.
-func (p *poller) watch(fd int, read, write bool) {
-	e := unix.EpollEvent{Fd: int32(fd)}
+// watch changes what a listening socket is watched for.
+func (p *poller) watch(fd int, read bool) { p.change(fd, 0, read, false) }
+
+// watchClient changes what a client's socket is watched for. What is ready already is told again;
+// and again and again while it is watched for writing, since that is done a piece at a time.
+func (p *poller) watchClient(fd int, read, write bool) {
+	if write {
+		p.change(fd, 0, read, true)
+		return
+	}
+	p.change(fd, clientEvents, read, false)
+}
+
+func (p *poller) change(fd int, events uint32, read, write bool) {
+	e := unix.EpollEvent{Events: events, Fd: int32(fd)}
 	if read {
 		e.Events |= unix.EPOLLIN
 	}
@@ -58,7 +80,11 @@ func (p *poller) watch(fd int, read, write bool) {
 // wait blocks until a socket is ready, wake is called or the time is over (-1: never). A busy loop
 // is not kept waiting long: only after quickWaitMs without an event does it tell the scheduler.
 func (p *poller) wait(events *[eventsMax]event, timeoutMs int) int {
-	n := kernel.EpollWait(p.fd, p.raw[:], quickWaitMs, true)
+	quick := quickWaitMs
+	if timeoutMs == 0 {
+		quick = 0
+	}
+	n := kernel.EpollWait(p.fd, p.raw[:], quick, true)
 	if n == 0 && timeoutMs != 0 {
 		n = kernel.EpollWait(p.fd, p.raw[:], timeoutMs, false)
 	}
@@ -68,6 +94,7 @@ func (p *poller) wait(events *[eventsMax]event, timeoutMs int) int {
 		events[i] = event{
 			fd: int(e.Fd), readable: e.Events&unix.EPOLLIN != 0 || broken,
 			writable: e.Events&unix.EPOLLOUT != 0,
+			last:     broken || e.Events&unix.EPOLLRDHUP != 0, broken: broken,
 		}
 	}
 	return n

@@ -72,6 +72,10 @@ func (s *Server) Start() error {
 		s.release()
 		return err
 	}
+	// Loops keep their processors while they wait a moment, so the others get their own.
+	if n := runtime.NumCPU() + len(s.loops); n > runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(n)
+	}
 	for _, l := range s.loops {
 		s.running.Add(1)
 		go func() {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -59,8 +58,6 @@ func serve(s *setup) error {
 			slog.Error("a fault in kiln cost a request its reply", "command", command, "what", what)
 		},
 	}
-	// Event loops keep their processors while they wait a moment, so the others get their own.
-	runtime.GOMAXPROCS(runtime.NumCPU() + max(s.config.Loops, 1))
 	router := actors.New(shared, actors.Options{
 		Partitions: s.config.Partitions, Groups: s.config.KeyGroups,
 	})
