@@ -39,8 +39,8 @@ func newPoller() (*poller, error) {
 // add watches a socket for connections, or for being woken.
 func (p *poller) add(fd int) error { return p.control(fd, unix.EPOLLIN) }
 
-// addClient watches a client's socket for bytes to read. An event is told once: the loop reads until
-// a read comes back short, and the kernel need not look at the socket again.
+// addClient watches a client's socket for bytes to read. An event is told once: the loop reads
+// until a read comes back short, and the kernel need not look at the socket again.
 func (p *poller) addClient(fd int) error { return p.control(fd, clientEvents|unix.EPOLLIN) }
 
 const clientEvents = unix.EPOLLET | unix.EPOLLRDHUP
