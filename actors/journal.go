@@ -8,9 +8,9 @@ import "kiln/commands"
 
 var wordDel = []byte("DEL")
 
-// expired states the effects of a key that the sweeper deleted.
+// expired states the effects of a key that the sweeper deleted, in the order in which a call does.
 func (r *Router) expired(db int, key []byte) {
-	r.listener.Journal([]commands.Effect{{DB: db, Args: [][]byte{wordDel, key}}})
 	r.listener.Changed(db, key)
 	r.listener.Event(commands.ClassExpired, "expired", db, key)
+	r.listener.Journal([]commands.Effect{{DB: db, Args: [][]byte{wordDel, key}}})
 }
