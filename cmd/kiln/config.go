@@ -39,7 +39,7 @@ type listenAddr struct {
 	optional bool // may fail: "-::1" on a machine without IPv6
 }
 
-// url is the address as gnet wants it.
+// url is the address in one word.
 func (a listenAddr) url() string { return a.network + "://" + a.address }
 
 // configure reads `kiln [redis.conf] [--directive value ...] [-]`, in Redis's ways: the command
