@@ -287,9 +287,9 @@ func firstOf(reply string) (cursor, rest string) {
 // partitions is, whether somebody listens, and whether a command is run at once or as a request.
 func TestPartitionsChangeNoReply(t *testing.T) {
 	seed := seedOf(t)
-	commandsMax := 1500
+	commandsMax := 6000
 	if long {
-		commandsMax = 30_000
+		commandsMax = 200_000
 	}
 	const start = 1_800_000_000_123_456_789
 	var steps []step
