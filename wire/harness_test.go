@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestMain(m *testing.M) {
 type hostProcess struct {
 	quit     chan struct{}
 	once     sync.Once
-	shutdown func() error
+	shutdown atomic.Pointer[func() error]
 }
 
 func (p *hostProcess) Resident() int64 {
@@ -74,10 +75,11 @@ func (p *hostProcess) Host() (string, int64)             { return "test", 8 << 3
 func (p *hostProcess) Executable() string                { return "" }
 func (p *hostProcess) ConfigFile() string                { return "" }
 func (p *hostProcess) Shutdown(commands.ShutdownOptions) error {
-	if p.shutdown == nil {
+	shutdown := p.shutdown.Load()
+	if shutdown == nil {
 		return os.ErrInvalid
 	}
-	return p.shutdown()
+	return (*shutdown)()
 }
 
 func (p *hostProcess) Sleep(ns int64) {

@@ -245,7 +245,8 @@ func TestStopOfWhatNeverStarted(t *testing.T) {
 func TestShutdownUnderLoad(t *testing.T) {
 	r := start(t, Options{Loops: 2})
 	asked := make(chan struct{}, 1)
-	r.process.shutdown = func() error { asked <- struct{}{}; return nil }
+	ask := func() error { asked <- struct{}{}; return nil }
+	r.process.shutdown.Store(&ask)
 	var all sync.WaitGroup
 	for range 4 {
 		p := r.dial()
