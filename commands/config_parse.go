@@ -154,7 +154,8 @@ func parseBind(_ setting, words []string, _ bool) (setting, error) {
 	if len(words) > most {
 		return setting{}, errConfigBind
 	}
-	return setting{text: strings.Join(words, " ")}, nil
+	// Addresses hold no spaces, so a word of several is as good as several words.
+	return setting{text: strings.Join(strings.Fields(strings.Join(words, " ")), " ")}, nil
 }
 
 // parseGroups takes patterns "prefix*end". The first directive replaces the default, others add
