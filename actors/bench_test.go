@@ -1,0 +1,205 @@
+package actors
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kiln/commands"
+	"kiln/wire/resp"
+)
+
+const (
+	benchKeys  = 1_000_000
+	benchBatch = 32
+	benchRound = 10_000 // commands of a goroutine in one round
+)
+
+// mix is what a benchmark's commands are like.
+type mix struct {
+	name   string
+	writes int                                 // of a hundred
+	key    func(dice *rand.Rand) func() uint64 // draws keys
+}
+
+func uniform(n uint64) func(*rand.Rand) func() uint64 {
+	return func(dice *rand.Rand) func() uint64 {
+		return func() uint64 { return dice.Uint64N(n) }
+	}
+}
+
+// zipf draws as YCSB does: with s = 1.01, one key of the million gets 7 % of all commands.
+func zipf(dice *rand.Rand) func() uint64 {
+	return rand.NewZipf(dice, 1.01, 1, benchKeys-1).Uint64
+}
+
+var mixes = []mix{
+	{"get", 0, uniform(benchKeys)},
+	{"set20", 20, uniform(benchKeys)},
+	{"hot10", 0, uniform(10)},
+	{"hot10set20", 20, uniform(10)},
+	{"zipf", 0, zipf},
+	{"zipfset20", 20, zipf},
+}
+
+// driver is an event loop without sockets: it has batches of commands, decoded, and drops replies.
+type driver struct {
+	b        *testing.B
+	loop     *Loop
+	conn     *commands.Session
+	dice     *rand.Rand
+	draw     func() uint64
+	writes   int
+	out      resp.Writer
+	argv     [benchBatch][3][]byte
+	keys     [benchBatch][16]byte
+	prepared [benchBatch]Prepared
+	waiting  atomic.Int64
+	parked   int64 // commands that came upon a busy partition
+}
+
+var (
+	wordGet = []byte("GET")
+	wordSet = []byte("SET")
+	value64 = make([]byte, 64)
+)
+
+func newDriver(r *Router, server *commands.Server, m mix, seed uint64) *driver {
+	d := &driver{loop: r.NewLoop(), conn: &commands.Session{}, dice: newDice(seed, 1), writes: m.writes}
+	d.conn.Begin(server)
+	d.draw = m.key(d.dice)
+	for i := range d.keys {
+		copy(d.keys[i][:], "key:000000000000")
+		d.argv[i] = [3][]byte{wordGet, d.keys[i][:], value64}
+	}
+	return d
+}
+
+func (d *driver) batch(now int64) {
+	d.loop.Begin()
+	for i := range d.prepared {
+		for k, at := d.draw(), 15; k > 0; at-- {
+			d.keys[i][at] = '0' + byte(k%10)
+			k /= 10
+		}
+		if d.writes > 0 && d.dice.IntN(100) < d.writes {
+			d.argv[i][0] = wordSet
+			d.loop.Prepare(&d.prepared[i], d.argv[i][:])
+		} else {
+			d.argv[i][0] = wordGet
+			d.loop.Prepare(&d.prepared[i], d.argv[i][:2])
+		}
+	}
+	d.loop.Prefetch(0)
+	for i := range d.prepared {
+		if q := d.loop.Run(&d.prepared[i], d.conn, now, &d.out); q != nil {
+			// Its client waits, and the loop goes on with those of others.
+			d.parked++
+			d.waiting.Add(1)
+			q.Done = func(*Request) { d.waiting.Add(-1) }
+			q.Start()
+		}
+	}
+	for d.waiting.Load() > 0 {
+		runtime.Gosched()
+	}
+	d.out.Reset()
+}
+
+func (d *driver) run(n int) {
+	for ; n > 0; n -= benchBatch {
+		d.batch(time.Now().UnixNano())
+	}
+}
+
+// benchRouter has 64 partitions with a million keys of 16 bytes and values of 64.
+func benchRouter(b *testing.B) (*Router, *commands.Server) {
+	server := &commands.Server{Config: commands.NewConfig(), Seed: 1}
+	r := New(server, Options{Partitions: 64})
+	b.Cleanup(r.Close)
+	d := newDriver(r, server, mix{writes: 100, key: uniform(1)}, 1)
+	next := uint64(0)
+	d.draw = func() uint64 { next++; return next - 1 }
+	d.run(benchKeys)
+	return r, server
+}
+
+func driversFor(b *testing.B, r *Router, server *commands.Server, m mix, n int) (drivers []*driver) {
+	for i := range n {
+		d := newDriver(r, server, m, uint64(100+i))
+		d.run(10_000) // caches are warm, buffers are grown
+		d.parked, d.b = 0, b
+		drivers = append(drivers, d)
+	}
+	return drivers
+}
+
+// race runs n commands with each driver, all at once. It gives the time that took, and whether the
+// threads had the processors for themselves meanwhile.
+func race(drivers []*driver, n int) (took time.Duration, alone bool) {
+	var ready atomic.Int32
+	var all sync.WaitGroup
+	times := make([]time.Duration, len(drivers))
+	alones := make([]bool, len(drivers))
+	for i, d := range drivers {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			for ready.Add(1); int(ready.Load()) < len(drivers); { // nobody begins before all run
+			}
+			start, used := time.Now(), threadTime(d.b)
+			d.run(n)
+			times[i] = time.Since(start)
+			alones[i] = times[i]-time.Duration(threadTime(d.b)-used) < times[i]/50
+		})
+	}
+	all.Wait()
+	return slices.Max(times), !slices.Contains(alones, false)
+}
+
+// BenchmarkScaling is how many times the commands of one loop two loops do in the same time, as
+// BenchmarkRouter's gain, but for machines that others use too: it is made of short rounds that take
+// turns, of which only those count in which the loops had the processors for themselves.
+//
+//	go test ./actors -run '^$' -bench BenchmarkScaling -benchtime 1000x
+func BenchmarkScaling(b *testing.B) {
+	if runtime.NumCPU() < 2 {
+		b.Skip("one processor only")
+	}
+	r, server := benchRouter(b)
+	for _, m := range mixes {
+		b.Run(m.name, func(b *testing.B) {
+			drivers := driversFor(b, r, server, m, 2)
+			var rounds [2][]time.Duration
+			total := 0
+			for b.Loop() {
+				for i := range rounds {
+					if took, alone := race(drivers[:i+1], benchRound); alone {
+						rounds[i] = append(rounds[i], took)
+					}
+				}
+				total++
+			}
+			for i := range rounds {
+				if slices.Sort(rounds[i]); len(rounds[i]) == 0 {
+					b.Skip("the processors were never free")
+				}
+			}
+			one, two := rounds[0][len(rounds[0])/2], rounds[1][len(rounds[1])/2]
+			b.ReportMetric(2*float64(one)/float64(two), "gain")
+			b.ReportMetric(2*float64(rounds[0][0])/float64(rounds[1][0]), "best/best")
+			b.ReportMetric(float64(one.Nanoseconds())/benchRound, "ns-1-loop")
+			b.ReportMetric(float64(two.Nanoseconds())/benchRound, "ns-2-loops")
+			b.ReportMetric(float64(rounds[0][0].Nanoseconds())/benchRound, "ns-1-best")
+			b.ReportMetric(float64(rounds[1][0].Nanoseconds())/benchRound, "ns-2-best")
+			b.ReportMetric(float64(len(rounds[1])), "rounds")
+			b.ReportMetric(0, "ns/op")
+			parked := drivers[0].parked + drivers[1].parked
+			b.ReportMetric(100*float64(parked)/float64(2*total*benchRound), "%parked")
+		})
+	}
+}
