@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -37,8 +38,25 @@ func zipf(dice *rand.Rand) func() uint64 {
 	return rand.NewZipf(dice, 1.01, 1, benchKeys-1).Uint64
 }
 
+// apart draws keys of every other partition, for an even and an odd seed different ones.
+func apart(r *Router, seed uint64) func() uint64 {
+	var mine []uint32
+	for k := range uint32(benchKeys) {
+		if _, p := r.place(fmt.Appendf(nil, "key:%012d", k)); p%2 == seed%2 {
+			mine = append(mine, k)
+		}
+	}
+	newDice(seed, 2).Shuffle(len(mine), func(i, k int) { mine[i], mine[k] = mine[k], mine[i] })
+	next := 0
+	return func() uint64 {
+		next++
+		return uint64(mine[next%len(mine)])
+	}
+}
+
 var mixes = []mix{
 	{"get", 0, uniform(benchKeys)},
+	{"apart", 0, nil}, // as get, but no partition is shared: what the machine allows
 	{"set20", 20, uniform(benchKeys)},
 	{"hot10", 0, uniform(10)},
 	{"hot10set20", 20, uniform(10)},
@@ -71,7 +89,9 @@ var (
 func newDriver(r *Router, server *commands.Server, m mix, seed uint64) *driver {
 	d := &driver{loop: r.NewLoop(), conn: &commands.Session{}, dice: newDice(seed, 1), writes: m.writes}
 	d.conn.Begin(server)
-	d.draw = m.key(d.dice)
+	if d.draw = apart(r, seed); m.key != nil {
+		d.draw = m.key(d.dice)
+	}
 	for i := range d.keys {
 		copy(d.keys[i][:], "key:000000000000")
 		d.argv[i] = [3][]byte{wordGet, d.keys[i][:], value64}
@@ -104,8 +124,10 @@ func (d *driver) batch(now int64) {
 			q.Start()
 		}
 	}
-	for d.waiting.Load() > 0 {
-		runtime.Gosched()
+	for spins := 0; d.waiting.Load() > 0; spins++ {
+		if spins > 1000 {
+			runtime.Gosched()
+		}
 	}
 	d.out.Reset()
 }
@@ -163,7 +185,9 @@ func race(drivers []*driver, n int) (took time.Duration, alone bool) {
 
 // BenchmarkScaling is how many times the commands of one loop two loops do in the same time, as
 // BenchmarkRouter's gain, but for machines that others use too: it is made of short rounds that take
-// turns, of which only those count in which the loops had the processors for themselves.
+// turns, of which only those count in which the loops had the processors for themselves; and of
+// those, of each kind, the 5 % that were fastest, since nobody tells what the other guests of the
+// host do. What it takes to draw keys and to spell them is counted in.
 //
 //	go test ./actors -run '^$' -bench BenchmarkScaling -benchtime 1000x
 func BenchmarkScaling(b *testing.B) {
@@ -189,13 +213,10 @@ func BenchmarkScaling(b *testing.B) {
 					b.Skip("the processors were never free")
 				}
 			}
-			one, two := rounds[0][len(rounds[0])/2], rounds[1][len(rounds[1])/2]
+			one, two := rounds[0][len(rounds[0])/20], rounds[1][len(rounds[1])/20]
 			b.ReportMetric(2*float64(one)/float64(two), "gain")
-			b.ReportMetric(2*float64(rounds[0][0])/float64(rounds[1][0]), "best/best")
 			b.ReportMetric(float64(one.Nanoseconds())/benchRound, "ns-1-loop")
 			b.ReportMetric(float64(two.Nanoseconds())/benchRound, "ns-2-loops")
-			b.ReportMetric(float64(rounds[0][0].Nanoseconds())/benchRound, "ns-1-best")
-			b.ReportMetric(float64(rounds[1][0].Nanoseconds())/benchRound, "ns-2-best")
 			b.ReportMetric(float64(len(rounds[1])), "rounds")
 			b.ReportMetric(0, "ns/op")
 			parked := drivers[0].parked + drivers[1].parked
