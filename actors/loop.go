@@ -184,7 +184,7 @@ func (l *Loop) byKey(p *Prepared, conn *commands.Session, now int64) *Request {
 	before := c.Reply.Len()
 	if len(p.partitions) == 1 && p.located {
 		part := l.router.partitions[p.partitions[0]]
-		if !part.enter() {
+		if !part.enterSoon() {
 			return l.newRequest(p, conn, now)
 		}
 		h, keep := part.obstacle(p.Spec, p.hashes, p.partitions)
@@ -243,7 +243,7 @@ func (l *Loop) enterAll(p *Prepared) (n int, ok bool) {
 	}
 	for i, id := range l.held[:n] {
 		part := l.router.partitions[id]
-		if !part.enter() {
+		if !part.enterSoon() {
 			l.leaveAll(i)
 			return 0, false
 		}

@@ -11,9 +11,14 @@ import (
 const foreignMax = 64
 
 const (
-	idle uint32 = iota
-	running
+	idle     uint32 = iota
+	running         // entered by an event loop, which leaves soon
+	occupied        // entered by who may stay a while, or there are messages to handle
 )
+
+// spinMax is how often an event loop looks whether another one leaves a partition: about 1 us, in
+// which that does ten commands. To queue a request and park its client costs several times that.
+const spinMax = 1000
 
 // mailbox is a protoactor mailbox that is caller-runs: who posts to an idle actor becomes its
 // runner and handles the message on the spot; who posts to a busy one queues the message, and the
@@ -23,14 +28,13 @@ const (
 // does its work and leaves. Being the runner is a matter of the state word, not of a goroutine:
 // a runner may hand it to another goroutine (see transfer).
 //
-// The queue is Vyukov's: producers exchange the head, the runner alone moves the tail. The state
-// word has a cache line of its own, since other loops look at it.
+// The queue is Vyukov's: producers exchange the head, the runner alone moves the tail. The head has
+// a cache line of its own. The state word begins one; what follows, up to what the actor keeps
+// behind its mailbox, is the runner's, who has just fetched that line.
 type mailbox struct {
-	_       [64]byte
-	state   atomic.Uint32
-	_       [60]byte
 	head    atomic.Pointer[node]
 	_       [56]byte
+	state   atomic.Uint32
 	tail    *node  // the last one handled
 	next    *grant // who is the runner after this message, if not the same
 	invoker actor.MessageInvoker
@@ -42,18 +46,37 @@ type node struct {
 	system  bool
 }
 
-func newMailbox() *mailbox {
-	m := &mailbox{}
+// init readies a mailbox for its first message.
+func (m *mailbox) init() {
 	stub := &node{}
 	m.head.Store(stub)
 	m.tail = stub
-	return m
 }
 
-// enter makes the caller the runner if there is none. leave must follow.
-func (m *mailbox) enter() bool {
-	return m.state.Load() == idle && m.state.CompareAndSwap(idle, running)
+// enter makes the caller the runner if there is none, for a short time. leave must follow. It does
+// not look before it swaps: mostly nobody is there, and to look would fetch the line twice.
+func (m *mailbox) enter() bool { return m.state.CompareAndSwap(idle, running) }
+
+// enterSoon is enter that waits a moment for another loop.
+func (m *mailbox) enterSoon() bool {
+	if m.enter() {
+		return true
+	}
+	for range spinMax {
+		switch m.state.Load() {
+		case idle:
+			if m.enter() {
+				return true
+			}
+		case occupied:
+			return false
+		}
+	}
+	return false
 }
+
+// occupy is enter for who may stay a while.
+func (m *mailbox) occupy() bool { return m.state.CompareAndSwap(idle, occupied) }
 
 // leave handles what was queued meanwhile, then makes the partition idle.
 func (m *mailbox) leave() {
@@ -69,11 +92,12 @@ func (m *mailbox) leave() {
 func (m *mailbox) rest() bool {
 	tail := m.tail
 	m.state.Store(idle)
-	return tail.next.Load() == nil || !m.enter()
+	return tail.next.Load() == nil || !m.occupy()
 }
 
 // run handles queued messages, then makes the partition idle. REQUIRES: the caller is the runner.
 func (m *mailbox) run(limit int) {
+	m.state.Store(occupied)
 	for {
 		for n := m.pop(); n != nil; n = m.pop() {
 			m.invoke(n)
@@ -123,7 +147,7 @@ func (m *mailbox) pop() *node {
 // PostUserMessage queues a message, and handles it at once if the actor is idle.
 func (m *mailbox) PostUserMessage(message any) {
 	m.push(message, false)
-	if m.enter() {
+	if m.occupy() {
 		m.run(foreignMax)
 	}
 }
@@ -131,7 +155,7 @@ func (m *mailbox) PostUserMessage(message any) {
 // PostSystemMessage is the same for protoactor's own messages.
 func (m *mailbox) PostSystemMessage(message any) {
 	m.push(message, true)
-	if m.enter() {
+	if m.occupy() {
 		m.run(foreignMax)
 	}
 }

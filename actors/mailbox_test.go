@@ -1,12 +1,15 @@
 package actors
 
 import (
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"kiln/actors/keyspace"
 )
 
 // probe is an actor's inside: it sees what its mailbox hands over.
@@ -23,7 +26,8 @@ type probe struct {
 type numbered struct{ producer, number int }
 
 func newProbe(t *testing.T) *probe {
-	p := &probe{t: t, mailbox: newMailbox(), last: map[int]int{}}
+	p := &probe{t: t, mailbox: &mailbox{}, last: map[int]int{}}
+	p.mailbox.init()
 	p.mailbox.RegisterHandlers(p, actor.NewDefaultDispatcher(1))
 	p.mailbox.Start()
 	return p
@@ -188,5 +192,27 @@ func TestLeaveDoesNotWaitForAProducer(t *testing.T) {
 	}
 	if want := 2; p.handled != want {
 		t.Errorf("want %d messages, got %d", want, p.handled)
+	}
+}
+
+// TestOneLineOfAPartitionIsWritten when a loop enters, reads and leaves.
+func TestOneLineOfAPartitionIsWritten(t *testing.T) {
+	const line = 64
+	at := func(typ reflect.Type, name string) uintptr {
+		f, _ := typ.FieldByName(name)
+		return f.Offset
+	}
+	typ := reflect.TypeFor[partition]()
+	state := at(reflect.TypeFor[mailbox](), "state")
+	last := at(typ, "counters") + reflect.TypeFor[keyspace.Counters]().Size() - 1
+	if state/line != last/line || state%line != 0 {
+		t.Errorf("state at %d and the counters' end at %d are not in one line", state, last)
+	}
+	r := newRig(t, Options{Partitions: 64})
+	for _, p := range r.partitions {
+		if reflect.ValueOf(p).Pointer()%line != 0 || typ.Size()%line != 0 {
+			t.Fatalf("a partition of %d bytes at %#x shares lines with its neighbours", typ.Size(),
+				reflect.ValueOf(p).Pointer())
+		}
 	}
 }

@@ -72,12 +72,13 @@ func New(server *commands.Server, o Options) *Router {
 	r.system = newSystem()
 	for i := range n {
 		p := &partition{
-			mailbox: newMailbox(), router: r, id: i, arena: arena.New(depot),
+			router: r, id: i, arena: arena.New(depot),
 			dice:  server.Seed + uint64(i),
 			holds: map[uint64]*hold{},
 		}
+		p.init()
 		p.spaces = makeSpaces(server.Config.Databases)
-		p.pid = r.spawn("partition-"+strconv.Itoa(i), p, p.mailbox)
+		p.pid = r.spawn("partition-"+strconv.Itoa(i), p, &p.mailbox)
 		r.partitions = append(r.partitions, p)
 	}
 	r.admissions = r.spawn("admissions", newAdmissions(r), nil)

@@ -25,7 +25,8 @@ func TestDueKeysAreSweptSoonAndNeverEarly(t *testing.T) {
 	}
 	r := newRig(t, Options{Partitions: 64})
 	c := r.client()
-	due := time.Now().Add(time.Second + time.Duration(keys)*10*time.Microsecond)
+	due := time.Now().Add(time.Second + time.Duration(keys)*10*time.Microsecond).
+		Truncate(time.Millisecond)
 	for i := range keys {
 		at := due.UnixMilli() + int64(i%1000)
 		c.want("+OK\r\n", "SET", fmt.Sprintf("key:%012d", i), "value", "PXAT", fmt.Sprint(at))
