@@ -102,6 +102,7 @@ type rig struct {
 	server  *Server
 	addr    string
 	stopped bool
+	changed bool // FuzzConnection: settings are not what they were
 }
 
 // newRig makes a server that does not listen yet. Settings are directives and their values.
