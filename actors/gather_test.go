@@ -227,10 +227,10 @@ func TestMgetSeesConstantSum(t *testing.T) {
 // TestAdmissionIsInOrder: a gather that waits is not overtaken by one that needs its partitions,
 // while those that do not share any run beside each other.
 func TestAdmissionIsInOrder(t *testing.T) {
-	r := newRig(t, Options{Partitions: 4})
+	r := newRig(t, Options{Partitions: 8})
 	defer r.unheld()
-	var keys [4]string // one of each partition
-	for i := 0; keys[0] == "" || keys[1] == "" || keys[2] == "" || keys[3] == ""; i++ {
+	var keys [8]string // one of each partition
+	for i := range 1000 {
 		key := "k" + strconv.Itoa(i)
 		_, p := r.place([]byte(key))
 		keys[p] = key
@@ -246,14 +246,19 @@ func TestAdmissionIsInOrder(t *testing.T) {
 		return !entered
 	})
 	second := b.start("MSET", keys[0], "2", keys[2], "2") // free, but behind the first
-	third := c.start("MSET", keys[2], "3", keys[3], "3")
-	wait(r, third, "a gather whose partitions are free")
-	if !waits(first) || !waits(second) {
-		t.Error("a gather ran without its partitions")
+	c.forced = true
+	third := c.start("MSET", keys[2], "3", keys[3], "3") // free, but behind the second
+	d := r.client()
+	d.forced = true
+	wait(r, d.start("MSET", keys[4], "4", keys[5], "4"), "a gather that shares no partition")
+	if !waits(first) || !waits(second) || !waits(third) {
+		t.Error("a gather ran without its partitions, or overtook one")
 	}
 	r.partitions[1].leave()
 	wait(r, first, "the first gather")
 	wait(r, second, "the second gather")
-	c.want(bulk("2"), "GET", keys[0])
-	c.want(bulk("1"), "GET", keys[1])
+	wait(r, third, "the third gather")
+	d.want(bulk("2"), "GET", keys[0])
+	d.want(bulk("1"), "GET", keys[1])
+	d.want(bulk("3"), "GET", keys[2])
 }

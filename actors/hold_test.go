@@ -185,10 +185,19 @@ func TestReadersPassASlowReader(t *testing.T) {
 	writer := r.client()
 	written := writer.start("SET", "k3", "w")
 	r.untilWaiting(1)
+	// A third one has to wait behind the writer.
+	late := r.client()
+	last := late.with(slow.spec, "MGET", "k3")
+	r.untilWaiting(2)
+	if len(slow.begun) > 0 {
+		t.Error("a slow reader overtook a writer")
+	}
 	close(slow.proceed)
 	wait(r, done, "the slow command")
 	wait(r, second, "the second slow command")
 	wait(r, written, "the writer")
+	wait(r, last, "the third slow command")
+	late.wantOut(array(bulk("w")))
 	if got := string(reader.out.Bytes()); strings.Contains(got, "w") || got != array(
 		strings.Split(strings.Repeat(bulk("v")+"|", 9)+bulk("v"), "|")...) {
 		t.Errorf("got %q", got)
@@ -329,6 +338,40 @@ func TestWholePartitionsDoNotStarve(t *testing.T) {
 	wait(r, ended, "the end of the slow commands")
 }
 
+// TestWholePartitionsCloseTheGate: slow commands that come after FLUSHALL wait for it, so that it
+// waits only for those under way.
+func TestWholePartitionsCloseTheGate(t *testing.T) {
+	r := newRig(t, Options{Partitions: 4})
+	defer r.unheld()
+	first, second := latch("set"), latch("set")
+	a, b, flusher, quick := r.client(), r.client(), r.client(), r.client()
+	done := a.with(first.spec, "SET", "a", "1")
+	wait(r, first.begun, "the slow command")
+	flushed := flusher.start("FLUSHALL")
+	until(t, func() bool { // it has found the hold, and closes the gate
+		open := r.gate.TryRLock()
+		if open {
+			r.gate.RUnlock()
+		}
+		return !open
+	})
+	later := b.with(second.spec, "SET", "b", "2")
+	quick.want("+OK\r\n", "SET", "c", "3")
+	quick.want("+OK\r\n", "MSET", "c", "3", "d", "3", "e", "3", "f", "3")
+	time.Sleep(5 * time.Millisecond)
+	if len(second.begun) > 0 {
+		t.Error("a slow command overtook FLUSHALL")
+	}
+	close(first.proceed)
+	wait(r, done, "the slow command")
+	wait(r, flushed, "FLUSHALL")
+	wait(r, second.begun, "the second slow command")
+	quick.want(":0\r\n", "EXISTS", "a", "c", "d")
+	close(second.proceed)
+	wait(r, later, "the second slow command's reply")
+	quick.want(":1\r\n", "DBSIZE")
+}
+
 func TestHeldKeysDoNotExpire(t *testing.T) {
 	var now atomic.Int64
 	now.Store(1_800_000_000_000_000_000)
@@ -401,6 +444,7 @@ func TestTimeOfACommandThatWaited(t *testing.T) {
 	close(slow.proceed)
 	wait(r, done, "the slow command")
 	wait(r, set, "SET")
+	holder.want(":100\r\n", "PTTL", "k")
 	c.want(":100\r\n", "PTTL", "k")
 	c.want(bulk("2"), "GET", "k")
 }
