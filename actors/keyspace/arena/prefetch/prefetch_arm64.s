@@ -33,3 +33,9 @@ line:
 	BNE  next
 done:
 	RET
+
+// func ForWrite(word *atomic.Uint32)
+TEXT ·ForWrite(SB), NOSPLIT, $0-8
+	MOVD word+0(FP), R0
+	PRFM (R0), PSTL1KEEP
+	RET
