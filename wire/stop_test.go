@@ -126,13 +126,6 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 		p := r.dial()
 		large := strings.Repeat("large ", 1<<20)
 		p.want("+OK", "SET", "large", large)
-		var sleepers []*peer
-		for range 5 {
-			q := r.dial()
-			q.want("+PONG", "PING")
-			q.send([]byte("DEBUG SLEEP 0.3\r\nINCR never\r\n"))
-			sleepers = append(sleepers, q)
-		}
 		reader := r.dial()
 		c := r.find(reader.id())
 		reader.send([]byte("GET large\r\nGET large\r\nGET large\r\n"))
@@ -141,6 +134,18 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 		m := r.find(mute.id())
 		mute.stream([]byte(strings.Repeat("GET large\r\n", 100)))
 		await(t, "a backlog", func() bool { return m.Pending.Load() > 0 })
+		// They sleep one after the other. The first one's time is what this test has until all are
+		// parked, and less than what a stop waits.
+		var sleepers []*peer
+		for range 5 {
+			q := r.dial()
+			q.want("+PONG", "PING")
+			sleepers = append(sleepers, q)
+		}
+		for i, q := range sleepers {
+			nap := []string{"3", "0.05"}[min(i, 1)]
+			q.send([]byte("DEBUG SLEEP " + nap + "\r\nINCR never\r\n"))
+		}
 		parked := func() (n int) {
 			r.onLoops(func(l *loop) { n += l.parked })
 			return n
@@ -158,14 +163,14 @@ func TestStopAnswersWhatIsUnderWay(t *testing.T) {
 			stopped <- time.Since(begun)
 		}()
 		idle.ended()
+		if v := reader.read(); string(v.Text) != large {
+			t.Errorf("want a reply that was under way, got %d bytes", len(v.Text))
+		}
 		for _, q := range sleepers {
 			if got := q.read().String(); got != "+OK" {
 				t.Errorf("want the reply of a command under way, got %s", got)
 			}
 			q.ended()
-		}
-		if v := reader.read(); string(v.Text) != large {
-			t.Errorf("want a reply that was under way, got %d bytes", len(v.Text))
 		}
 		if took := <-stopped; took > drainPatience {
 			t.Errorf("it took %v to stop", took)
