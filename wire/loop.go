@@ -147,7 +147,7 @@ func (l *loop) serve(c *client, e event) {
 	if e.writable {
 		c.writable()
 	}
-	if !e.readable || c.closed || c.eof && !e.broken {
+	if !e.readable || c.closed || (c.eof || c.deaf) && !e.broken {
 		return
 	}
 	kept := len(c.query) - c.at
@@ -297,9 +297,7 @@ func (l *loop) one(c *client, p *actors.Prepared) bool {
 		c.Closing = true
 		return false
 	}
-	if p.Spec != nil {
-		c.LastSpec.Store(p.Spec)
-	} else if crossProtocol(p.Argv) {
+	if c.LastSpec.Store(p.Spec); p.Spec == nil && crossProtocol(p.Argv) {
 		c.expel("it speaks HTTP")
 		return false
 	}
