@@ -49,6 +49,7 @@ func (a *auditor) inRange(db, least int) {
 // data writes down all keys of a bench with their values and deadlines.
 func (b *bench) data() string {
 	var out strings.Builder
+	b.server.Config = NewConfig() // it may ask for a password by now
 	b.conn.Begin(b.server)
 	for db := range b.server.Config.Databases {
 		b.conn.DB = db
@@ -143,6 +144,7 @@ func tooMuch(words []string) bool {
 
 // execSeeds are scripts whose lines a fuzzer can shuffle.
 var execSeeds = []string{
+	"set 0 1\nconfig set requirepass 0\nget 0",
 	"set a 1 ex 10\nget a\npexpiretime a\nincr a\nappend a x\nstrlen a\ngetrange a 0 -1",
 	"set a 1 px 1\nget a\nget a\nexists a\nset a 2 keepttl\nset a 3 xx get\nset b 1 nx get",
 	"mset a 1 b 2 c 3\nmget a b c d\nmsetnx a 1 e 2\ndel a b\nunlink c\nexists a b c\ndbsize",

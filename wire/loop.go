@@ -268,9 +268,7 @@ func (l *loop) batch(c *client, data []byte) (used int, more bool) {
 	if l.argv = argv[:0]; cap(argv) > argvKeep {
 		l.argv = nil
 	}
-	if n > 1 {
-		l.actors.Prefetch(c.DB)
-	}
+	l.actors.Prefetch(c.DB)
 	for i := range n {
 		if !l.one(c, &l.prepared[i]) {
 			l.counted(c, i+1)
