@@ -20,9 +20,9 @@ const (
 	// quickKeysMax and quickBytesMax bound what a command may do while it keeps the event loop.
 	quickKeysMax  = 64
 	quickBytesMax = 256 << 10
-	// aheadMax is for how many commands later a partition's state is fetched: long enough for it to
+	// lookahead is for how many commands later a partition's state is fetched: long enough for it to
 	// come from another core, and so short that this one does not take it back before.
-	aheadMax = 3
+	lookahead = 3
 )
 
 // Prepared is a command line with what the router found out about it: where its keys live.
@@ -186,8 +186,8 @@ func (l *Loop) byKey(p *Prepared, conn *commands.Session, now int64) *Request {
 	c := &l.call
 	before := c.Reply.Len()
 	if len(p.partitions) == 1 && p.located {
-		if cap(p.partitions) > aheadMax { // what lies behind is of the batch's next commands
-			next := p.partitions[:aheadMax+1][aheadMax]
+		if cap(p.partitions) > lookahead { // what lies behind is of the batch's next commands
+			next := p.partitions[:lookahead+1][lookahead]
 			prefetch.ForWrite(&l.router.partitions[next].state)
 		}
 		part := l.router.partitions[p.partitions[0]]

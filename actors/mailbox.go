@@ -48,9 +48,9 @@ type node struct {
 
 // init readies a mailbox for its first message.
 func (m *mailbox) init() {
-	stub := &node{}
-	m.head.Store(stub)
-	m.tail = stub
+	first := &node{}
+	m.head.Store(first)
+	m.tail = first
 }
 
 // enter makes the caller the runner if there is none, for a short time. leave must follow. It does

@@ -49,10 +49,10 @@ func shares(partitions int, zipf bool) []float64 {
 }
 
 // taken is how likely another core has a partition's line when a loop enters it. The loop asked for
-// the line aheadMax commands before; since then each other core has run as many.
+// the line lookahead commands before; since then each other core has run as many.
 func (m machine) taken(share float64) float64 {
 	others := float64(m.cores-1) / float64(m.cores)
-	return others * (1 - math.Pow(1-share, aheadMax*float64(m.cores-1)))
+	return others * (1 - math.Pow(1-share, lookahead*float64(m.cores-1)))
 }
 
 // throughput is how many commands a nanosecond the loops do, one on each core, and how busy the

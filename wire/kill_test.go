@@ -94,6 +94,23 @@ func TestKillOfOneThatDoesNotRead(t *testing.T) {
 	r.quiet(1)
 }
 
+// TestClientListShowsTheLastCommand, and after an unknown one that there is none.
+func TestClientListShowsTheLastCommand(t *testing.T) {
+	r := start(t, Options{Loops: 1})
+	p, q := r.dial(), r.dial()
+	id := strconv.FormatInt(p.id(), 10)
+	for _, c := range []struct{ command, shown string }{
+		{"GET", " cmd=get "}, {"NONSENSE", " cmd=NULL "}, {"GET", " cmd=get "},
+	} {
+		p.send(line(c.command, "k"))
+		p.read()
+		q.send(line("CLIENT", "LIST", "ID", id))
+		if got := string(q.read().Text); !strings.Contains(got, c.shown) {
+			t.Errorf("after %s: want %s in %q", c.command, c.shown, got)
+		}
+	}
+}
+
 // TestClientListWhileAllChanges asks for the list of clients while they come, go, change and are
 // killed, by each other and themselves.
 func TestClientListWhileAllChanges(t *testing.T) {

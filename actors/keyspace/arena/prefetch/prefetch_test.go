@@ -1,6 +1,7 @@
 package prefetch
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -14,6 +15,13 @@ func TestAnyAddressWillDo(t *testing.T) {
 	for n := range len(addrs) + 1 {
 		Lines(&addrs[0], n)
 		Spans(&addrs[0], n, 2)
+	}
+	var word atomic.Uint32
+	word.Store(7)
+	ForWrite(&word)
+	ForWrite(nil)
+	if got := word.Load(); got != 7 {
+		t.Errorf("a word was changed: want 7, got %d", got)
 	}
 	Lines(nil, 0)
 	Spans(nil, -1, 2)
